@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "cli/log_command.h"
+
+#include <spillway/clock.h>
+#include <spillway/database.h>
+#include <spillway/pipeline.h>
+
+#include "cli/closing_line.h"
+#include "cli/input.h"
+#include "cli/level_word.h"
+#include "cli/line_splitter.h"
+#include "cli/output.h"
+#include "cli/stop_signals.h"
+#include "table/log_table.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace spillway {
+namespace {
+
+constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(5);
+// The look at the database before the first line is read must not keep the program in front
+// waiting.
+constexpr std::chrono::milliseconds kStartTimeout = std::chrono::seconds(2);
+
+// Turns the blocks that were read into records of the pipeline.
+class LineFeed {
+ public:
+  LineFeed(const LogOptions& options, Pipeline& pipeline)
+      : options_(options), pipeline_(pipeline) {}
+
+  void take(std::string_view block) {
+    time_ = Clock::system().wall_now();
+    splitter_.feed(block, on_line_);
+  }
+  void finish() { splitter_.finish(on_line_); }
+
+ private:
+  Level level_of(std::string_view line) const noexcept {
+    return options_.level_from == LevelSource::kLine ? level_word(line).value_or(options_.level)
+                                                     : options_.level;
+  }
+
+  void accept(std::string_view line, std::uint64_t line_bytes) noexcept {
+    RecordView record;
+    record.time = time_;
+    record.level = level_of(line);
+    record.context = options_.context;
+    record.message = line;
+    record.message_bytes = line_bytes == line.size() ? 0 : line_bytes;
+    pipeline_.wait_for_room(record.level, line.size());
+    pipeline_.accept(record);  // What is shed is counted in the closing line.
+  }
+
+  const LogOptions& options_;
+  Pipeline& pipeline_;
+  WallTime time_{};
+  LineSplitter splitter_;
+  const LineSplitter::OnLine on_line_ = [this](std::string_view line, std::uint64_t line_bytes) {
+    accept(line, line_bytes);
+  };
+};
+
+// Opens the database once in the foreground, so that a wrong configuration is told at once and to
+// the person who made it.
+Status try_database(const LogOptions& options, const LogTable& table) {
+  auto database = open(options.db, OpenMode::kCreate);
+  if (!database) {
+    return database.error();
+  }
+  ExecuteOptions limits;
+  limits.deadline = Clock::system().steady_now() + kStartTimeout;
+  limits.lock_wait = std::chrono::milliseconds(0);
+  return table.prepare(**database, limits);
+}
+
+// What no waiting will mend. Everything else (a lock, a full disk) is what the pipeline is for.
+bool is_configuration_error(StatusCode code) noexcept {
+  return code == StatusCode::kInvalidArgument || code == StatusCode::kConfig ||
+         code == StatusCode::kPermanent || code == StatusCode::kSchema;
+}
+
+Status check_configuration(const LogOptions& options) {
+  if (options.db.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "--db is missing; name the database, for example --db sqlite:logs.db");
+  }
+  const auto table = LogTable::named(options.table);
+  if (!table) {
+    return table.error().with_message("--table: " + table.error().message());
+  }
+  const Status tried = try_database(options, *table);
+  return is_configuration_error(tried.code()) ? tried : Status();
+}
+
+Result<std::unique_ptr<Pipeline>> start_pipeline(const LogOptions& options) {
+  PipelineOptions pipeline;
+  pipeline.table = options.table;
+  pipeline.overload = options.overload;
+  pipeline.close_timeout = kCloseTimeout;
+  return Pipeline::start([url = options.db] { return open(url, OpenMode::kCreate); },
+                         std::move(pipeline));
+}
+
+// False if reading failed. What was read before is in the pipeline in any case.
+bool feed_from_stdin(const LogOptions& options, int stop_fd, Pipeline& pipeline) {
+  LineFeed feed(options, pipeline);
+  const Status read =
+      read_blocks(STDIN_FILENO, stop_fd, [&feed](std::string_view block) { feed.take(block); });
+  feed.finish();
+  if (!read.is_ok()) {
+    say("cannot read stdin: " + read.message());
+  }
+  return read.is_ok();
+}
+
+ExitCode refuse(ExitCode code, const Status& why) {
+  say(why.message());
+  return code;
+}
+
+}  // namespace
+
+ExitCode run_log(const LogOptions& options) {
+  const auto stop_fd = install_stop_signals();
+  if (!stop_fd) {
+    return refuse(ExitCode::kError, stop_fd.error());
+  }
+  if (const Status status = check_configuration(options); !status.is_ok()) {
+    return refuse(ExitCode::kUsage, status);
+  }
+  const auto pipeline = start_pipeline(options);
+  if (!pipeline) {
+    return refuse(ExitCode::kError, pipeline.error());
+  }
+  if (isatty(STDIN_FILENO) != 0) {
+    say("reading lines from the terminal; Ctrl-D ends");
+  }
+  const bool was_read = feed_from_stdin(options, *stop_fd, **pipeline);
+  const Stats stats = (*pipeline)->close(kCloseTimeout);
+  if (!write_out(closing_line(stats)) || !was_read) {
+    return ExitCode::kError;
+  }
+  return is_all_accounted_for(stats) ? ExitCode::kDone : ExitCode::kUnavailable;
+}
+
+}  // namespace spillway

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// LogOptions: what `spillway log` was told on its command line.
+#pragma once
+
+#include <spillway/overload_policy.h>
+#include <spillway/record.h>
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace spillway {
+
+enum class LevelSource : unsigned char {
+  kLine,  ///< The level's word in the line, else LogOptions::level.
+  kNone,  ///< LogOptions::level for every line.
+};
+
+struct LogOptions {
+  std::string db;  ///< Empty: not given, which is a usage error.
+  std::string table = "logs";
+  std::string context = "stdin";
+  Level level = Level::kInfo;
+  LevelSource level_from = LevelSource::kLine;
+  OverloadPolicy overload = OverloadPolicy::reference();
+};
+
+/// Adds the options to `command`; parsing fills `options`, which must live until then. A value that
+/// cannot be used makes parsing throw a CLI::ParseError that names the option and gives an example.
+void add_log_options(CLI::App& command, LogOptions& options);
+
+}  // namespace spillway

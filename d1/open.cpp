@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include <spillway/database.h>
+#include <spillway/sqlite_database.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace spillway {
+namespace {
+
+constexpr std::string_view kSqliteScheme = "sqlite:";
+constexpr std::string_view kWayOut =
+    "; write sqlite:PATH, for example sqlite:logs.db or sqlite:/var/log/app.db";
+
+// The URL for a message: one line, and without what may be a password.
+std::string shown(std::string_view url) {
+  constexpr char kFirstPrintable = ' ';
+  const std::size_t secret_end = url.rfind('@');
+  std::string text(secret_end == std::string_view::npos ? url : url.substr(0, url.find(':') + 1));
+  const auto is_control = [](char c) { return c >= 0 && c < kFirstPrintable; };
+  std::replace_if(text.begin(), text.end(), is_control, '?');
+  return '"' + text + (secret_end == std::string_view::npos ? "\"" : "…\"");
+}
+
+Status refused(std::string_view url, std::string_view reason, std::string_view way_out = kWayOut) {
+  return {StatusCode::kInvalidArgument,
+          "database URL " + shown(url) + ' ' + std::string(reason) + std::string(way_out)};
+}
+
+Status check_sqlite_path(std::string_view url, std::string_view path) {
+  if (path.empty()) {
+    return refused(url, "names no file");
+  }
+  if (path.substr(0, 2) == "//") {
+    return refused(url, "has // after the scheme");
+  }
+  if (path == ":memory:") {
+    return refused(url, "would keep nothing: a database in memory is not supported");
+  }
+  if (path.find('\0') != std::string_view::npos) {
+    return refused(url, "holds NUL");
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Database>> open_sqlite(std::string_view url, OpenMode mode) {
+  const std::string_view path = url.substr(kSqliteScheme.size());
+  if (Status status = check_sqlite_path(url, path); !status.is_ok()) {
+    return status;
+  }
+  Result<std::unique_ptr<SqliteDatabase>> database = SqliteDatabase::open(std::string(path), mode);
+  if (!database) {
+    return database.error();
+  }
+  return std::unique_ptr<Database>(std::move(*database));
+}
+
+Status refuse_scheme(std::string_view url) {
+  const std::size_t colon = url.find(':');
+  if (url.empty()) {
+    return {StatusCode::kInvalidArgument, "the database URL is empty" + std::string(kWayOut)};
+  }
+  if (colon == std::string_view::npos) {
+    return refused(url, "has no scheme", "; for a file write sqlite:PATH");
+  }
+  const std::string_view scheme = url.substr(0, colon);
+  if (scheme == "d1" || scheme == "d1+https") {
+    return refused(url, "is not supported in this version");
+  }
+  return refused(url, "has an unknown scheme");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode) {
+  if (url.substr(0, kSqliteScheme.size()) == kSqliteScheme) {
+    return open_sqlite(url, mode);
+  }
+  return refuse_scheme(url);
+}
+
+}  // namespace spillway

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include <spillway/sqlite_database.h>
+
+#include "d1/sqlite_attempt.h"
+#include "d1/sqlite_connection.h"
+#include "d1/sqlite_file.h"
+#include "d1/sqlite_setup.h"
+#include "d1/sqlite_status.h"
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace spillway {
+namespace {
+
+Status out_of_memory() {
+  // The transaction's destructor has rolled back: a commit allocates nothing of ours afterwards.
+  return Status(StatusCode::kInternal, "out of memory").with_execution(Execution::kNo);
+}
+
+Status explained(const Status& status, const std::string& path) {
+  if (is_not_a_database(status)) {
+    return Status(StatusCode::kConfig, '"' + path + "\" is not an SQLite database")
+        .with_sqlite_code(status.sqlite_code());
+  }
+  return status.with_message("cannot open \"" + path + "\": " + status.message());
+}
+
+}  // namespace
+
+SqliteDatabase::SqliteDatabase(std::unique_ptr<SqliteConnection> connection, SqliteOptions options)
+    : connection_(std::move(connection)), options_(options) {}
+
+SqliteDatabase::~SqliteDatabase() = default;
+
+Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(std::string path, OpenMode mode,
+                                                             SqliteOptions options) try {
+  if (Status status = check_database_file(path, mode); !status.is_ok()) {
+    return status;
+  }
+  auto connection =
+      SqliteConnection::open(path, mode, AttemptLimits(*options.clock, options.busy_timeout));
+  if (!connection) {
+    return explained(connection.error(), path);
+  }
+  if (mode != OpenMode::kReadOnly && (*connection)->is_read_only()) {
+    return Status(StatusCode::kConfig, "cannot write \"" + path + "\": it can only be read");
+  }
+  if (Status status = set_up(**connection, mode, options.durability); !status.is_ok()) {
+    return explained(status, path);
+  }
+  return std::unique_ptr<SqliteDatabase>(new SqliteDatabase(std::move(*connection), options));
+} catch (const std::exception&) {
+  return out_of_memory();
+}
+
+Result<std::vector<StatementResult>> SqliteDatabase::execute(std::span<const Statement> statements,
+                                                             const ExecuteOptions& options) {
+  try {
+    connection_->set_limits(AttemptLimits(*options_.clock,
+                                          options.lock_wait.value_or(options_.busy_timeout),
+                                          options.deadline, options.cancel));
+    return run_attempt(*connection_, *options_.clock, statements);
+  } catch (const std::exception&) {
+    return out_of_memory();
+  }
+}
+
+DatabaseTraits SqliteDatabase::traits() const {
+  return {.name = "SQLite", .dialect = Dialect::kSqlite, .limits = connection_->sql_limits()};
+}
+
+}  // namespace spillway

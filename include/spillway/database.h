@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//
+// Database: what Spillway needs from a database, in the shape of D1.
+//
+// Two virtual calls. `execute` runs a list of statements as one transaction and gives one result
+// for each; `traits` says what kind of database it is. SqliteDatabase (a local file) and D1Database
+// (over HTTP) implement it; wrappers that retry, count or inject faults override `execute` and hand
+// `traits` on.
+//
+// A Database is used by one thread at a time; it may move between threads. One call is one attempt:
+// nothing below this interface repeats a statement.
+#pragma once
+
+#include <spillway/clock.h>
+#include <spillway/status.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace spillway {
+
+using Blob = std::vector<std::byte>;
+
+/// A value of SQLite's five storage classes, in and out without change: NULL, INTEGER, REAL, TEXT,
+/// BLOB.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string, Blob>;
+using Row = std::vector<Value>;
+
+/// One SQL statement and its parameters. With no rows it runs once without parameters, otherwise
+/// once for each row, in order; either way it gives one result. Every row has as many values as the
+/// statement has parameters.
+struct Statement {
+  std::string sql;
+  std::vector<Row> rows = {};
+};
+
+/// What a statement did. Fields that a database cannot tell stay 0.
+struct Meta {
+  /// Rows inserted, updated or deleted, by triggers too; over all parameter rows.
+  std::int64_t changes = 0;
+  /// Means something only after an INSERT into a table with a rowid.
+  std::int64_t last_row_id = 0;
+  std::int64_t rows_read = 0;
+  std::int64_t rows_written = 0;
+  /// Time in the database, without the network.
+  std::chrono::microseconds duration{0};
+};
+
+struct StatementResult {
+  /// In order, duplicates kept; known even when there are no rows.
+  std::vector<std::string> columns;
+  std::vector<Row> rows;
+  Meta meta;
+};
+
+struct ExecuteOptions {
+  /// No work is begun after this time and what runs is stopped soon after it. Empty: no limit of
+  /// the caller's.
+  std::optional<SteadyTime> deadline = {};
+  /// Stops the attempt early. What had been done in the transaction is rolled back.
+  std::stop_token cancel = {};
+  /// A D1 session bookmark; SQLite ignores it.
+  std::string bookmark = {};
+  /// The caller promises that running the statements twice does no harm.
+  bool is_idempotent = false;
+  /// How long to wait for a lock that another connection holds, never past `deadline`. Empty: the
+  /// database's own setting (SqliteOptions::busy_timeout); 0: do not wait. D1 has no such lock and
+  /// ignores it.
+  std::optional<std::chrono::milliseconds> lock_wait = {};
+};
+
+enum class Dialect : std::uint8_t { kSqlite, kD1 };
+
+/// The most that one request may carry. Source for D1:
+/// developers.cloudflare.com/d1/platform/limits.
+struct DatabaseLimits {
+  std::size_t parameters_max = 100;         ///< Bound values per statement.
+  std::size_t sql_bytes_max = 100'000;      ///< Text of one statement.
+  std::size_t value_bytes_max = 2'000'000;  ///< One text or blob, and one row.
+};
+
+struct DatabaseTraits {
+  std::string name;  ///< As people call it in a sentence: "SQLite", "D1".
+  Dialect dialect = Dialect::kSqlite;
+  DatabaseLimits limits = {};
+  /// True if `execute` may repeat a failed attempt by itself. The log pipeline refuses such a
+  /// database: one place retries.
+  bool does_retry = false;
+};
+
+class Database {
+ public:
+  Database() = default;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  virtual ~Database() = default;
+
+  /// Runs the statements in one transaction: all or nothing.
+  ///
+  /// On success there is one result per statement, in order. On failure the transaction has been
+  /// rolled back unless the Status says Execution::kMaybe, and the connection can be used again.
+  /// Blocks until done, at most until the deadline and a short while for stopping.
+  [[nodiscard]] virtual Result<std::vector<StatementResult>> execute(
+      std::span<const Statement> statements, const ExecuteOptions& options) = 0;
+  [[nodiscard]] virtual DatabaseTraits traits() const = 0;
+};
+
+enum class OpenMode : std::uint8_t {
+  kCreate,    ///< Read and write; a file that does not exist is created (its directory is not).
+  kExisting,  ///< Read and write; a file that does not exist is an error, and nothing is created.
+  kReadOnly,  ///< Read; every writing statement fails.
+};
+
+/// Opens the database that `url` names: `sqlite:PATH`.
+///
+/// kInvalidArgument: the URL is not of a known form. kConfig: the file cannot be used (missing
+/// directory, a directory, no permission, not a database). kOverload: another process holds a lock
+/// that opening needs; try again later. The message names the URL's part that is wrong and the way
+/// out.
+[[nodiscard]] Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode);
+
+}  // namespace spillway

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//
+// Pipeline: takes log records from any thread and brings them into a table, whatever happens to the
+// database.
+//
+// `accept` copies the record and returns. Two threads of the pipeline's own do the rest: the intake
+// thread batches, decides and counts; the shipper thread makes one attempt at a time to write.
+// While the database is overloaded the OverloadPolicy decides what is still written; what is not is
+// counted and named in a row of its own, the gap row.
+//
+// - Delivery: every accepted record is stored exactly once or named in a count; a crash loses what
+//   is in memory.
+// - Ordering: by (writer, seq), the order of calls within a thread.
+// - Blocking: accept never waits for the database; flush and close at most for their timeout.
+// - Memory: queue_bytes_max and queue_records_max, and one batch in flight.
+// - Back-pressure: none; a full queue sheds by level. wait_for_room is for those that can wait.
+// - Counters: Stats.
+#pragma once
+
+#include <spillway/clock.h>
+#include <spillway/database.h>
+#include <spillway/overload_policy.h>
+#include <spillway/record.h>
+#include <spillway/stats.h>
+#include <spillway/status.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace spillway {
+
+/// Opens the database. Called on the shipper thread, again after a failure that may have broken the
+/// connection, and never concurrently. It may block as long as one attempt may.
+using DatabaseFactory = std::function<Result<std::unique_ptr<Database>>()>;
+
+struct PipelineOptions {
+  // What changes behaviour.
+
+  /// The table; `TABLE_meta` is created beside it. 1 to 64 bytes, no NUL; quoted wherever it is
+  /// used.
+  std::string table = "logs";
+
+  OverloadPolicy overload = OverloadPolicy::reference();
+
+  /// How long the destructor waits for what is still queued. `close` takes its own. 0 to 1 h.
+  std::chrono::milliseconds close_timeout = std::chrono::seconds(5);
+
+  /// Takes the pipeline's own diagnostics, one line each, without newline: a pause began, rows were
+  /// refused, what was left at close. Called on the intake thread, and by close on the caller's.
+  /// Must not call back into the pipeline; an exception is swallowed. Empty: a line on stderr,
+  /// "spillway: …".
+  std::function<void(std::string_view)> on_diagnostic = {};
+
+  // What changes only performance. The defaults are good for most programs.
+
+  /// Memory for records that wait. Records are shed by level as it fills: up to INFO from half,
+  /// WARN from four fifths, ERROR and above when it is full. 64 KiB to 16 GiB.
+  std::size_t queue_bytes_max = std::size_t{64} << 20;
+  /// The same bound as a count. 100 to 2^31.
+  std::size_t queue_records_max = 262'144;
+
+  /// A batch is sent when it has this many rows … 1 to 100,000
+  std::size_t batch_rows_max = 2'000;
+  /// … or this many bytes (a larger single record goes alone) … 1,000 to 2,000,000
+  std::size_t batch_bytes_max = 1'000'000;
+  /// … or when its oldest record is this old; ERROR and above at once. 0 to 1 min.
+  std::chrono::milliseconds batch_age_max = std::chrono::milliseconds(200);
+
+  /// The deadline of one attempt to write. 10 ms to 10 min.
+  std::chrono::milliseconds attempt_timeout = std::chrono::seconds(10);
+
+  /// For tests. It must outlive the pipeline.
+  const Clock* clock = &Clock::system();
+};
+
+class Pipeline {
+ public:
+  /// Starts the two threads and returns at once: the database is opened when there is something to
+  /// write. kInvalidArgument: an option is out of its bounds (named), or `factory` is empty.
+  /// kInternal: no thread to be had.
+  [[nodiscard]] static Result<std::unique_ptr<Pipeline>> start(DatabaseFactory factory,
+                                                               PipelineOptions options = {});
+
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+  /// close(close_timeout), unless close was called. No other call may still be running.
+  ~Pipeline();
+
+  /// Takes a copy of `record`. Any thread, at any time; waits for no I/O. True if the record was
+  /// queued; false if it was shed because the queue is full (counted, named in a gap row) or came
+  /// after close (counted in `after_close`).
+  bool accept(const RecordView& record) noexcept;
+
+  /// Returns when a record of this level and message size would be queued, or as soon as waiting is
+  /// of no use: writes are paused, the last successful one (at first: the start) is over a second
+  /// ago, or the pipeline is closed. For programs that can wait, such as one that copies a file in.
+  void wait_for_room(Level level, std::size_t message_bytes) noexcept;
+
+  /// Sends what was accepted before this call without waiting for a fuller batch, and returns when
+  /// all of it is stored, or skipped and named in a stored gap row, at the latest after `timeout`.
+  /// `is_complete` of the answer says which. A timeout of 0 wakes the pipeline and returns at once.
+  /// During a pause nothing is sent earlier because of this.
+  Stats flush(std::chrono::milliseconds timeout) noexcept;
+
+  /// Stops accepting, sends what is left and ends the threads; returns when nothing more can be
+  /// done, at the latest shortly after `timeout`. In a pause the held batch and the gap rows get
+  /// one attempt each. What is left then is counted as skipped or in doubt, and told in one
+  /// diagnostic. A second call returns the same Stats.
+  Stats close(std::chrono::milliseconds timeout) noexcept;
+
+  /// The account as of the last event.
+  [[nodiscard]] Stats stats() const noexcept;
+
+ private:
+  class State;
+  explicit Pipeline(std::shared_ptr<State> state);
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace spillway

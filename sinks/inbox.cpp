@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "sinks/inbox.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spillway {
+namespace {
+
+// What is cut off here would not fit into a row anyway; it is not worth copying.
+constexpr std::size_t kMessageBytesMax = 2'000'000;
+
+// The start counts as a success, so that a file piped in whole is not shed before the first write
+// was possible.
+constexpr std::chrono::seconds kStartGrace{1};
+
+RecordView bounded(RecordView record) noexcept {
+  if (record.message.size() > kMessageBytesMax) {
+    record.message_bytes = std::max<std::uint64_t>(record.message_bytes, record.message.size());
+    record.message = record.message.substr(0, kMessageBytesMax);
+  }
+  return record;
+}
+
+}  // namespace
+
+Inbox::Inbox(const InboxOptions& options, const Clock& clock)
+    : options_(options), clock_(clock), worth_waiting_until_(clock.steady_now() + kStartGrace) {}
+
+bool Inbox::accept(const RecordView& record) noexcept {
+  const RecordView taken = bounded(record);
+  const std::lock_guard lock(mutex_);
+  if (is_closed_) {
+    ++after_close_;
+    return false;
+  }
+  bool is_taken = has_room(taken.level, RecordQueue::bytes_of(taken));
+  if (is_taken) {
+    try {
+      mail_.records.push(taken);
+    } catch (...) {  // Out of memory: the record is lost, the application is not, and the loss is
+                     // counted.
+      is_taken = false;
+    }
+  }
+  if (!is_taken) {
+    note_shed(taken);
+  }
+  wake_if_needed();
+  return is_taken;
+}
+
+void Inbox::wait_for_room(Level level, std::size_t message_bytes) noexcept {
+  constexpr std::chrono::milliseconds kLookAgain{100};
+  const std::size_t bytes = RecordQueue::bytes_of({}) + std::min(message_bytes, kMessageBytesMax);
+  std::unique_lock lock(mutex_);
+  while (!is_closed_ && !has_room(level, bytes)) {
+    const SteadyTime now = clock_.steady_now();
+    if (now >= worth_waiting_until_) {
+      return;
+    }
+    ++waiting_for_room_;
+    room_.wait_for(lock,
+                   std::min<std::chrono::nanoseconds>(worth_waiting_until_ - now, kLookAgain));
+    --waiting_for_room_;
+  }
+}
+
+void Inbox::answer(SendDone answer) {
+  const std::lock_guard lock(mutex_);
+  mail_.answer = std::move(answer);
+  attention_.notify_one();
+}
+
+std::uint64_t Inbox::request_flush() {
+  const std::lock_guard lock(mutex_);
+  attention_.notify_one();
+  return ++mail_.flush_requests;
+}
+
+void Inbox::request_close(SteadyTime deadline) {
+  const std::lock_guard lock(mutex_);
+  if (!is_closed_) {
+    is_closed_ = true;
+    mail_.close_deadline = deadline;
+    attention_.notify_one();
+    room_.notify_all();
+  }
+}
+
+std::uint64_t Inbox::calls_after_close() const {
+  const std::lock_guard lock(mutex_);
+  return after_close_;
+}
+
+Mail Inbox::wait(std::optional<SteadyTime> wake_at) {
+  std::unique_lock lock(mutex_);
+  const std::optional<SteadyTime> until = earliest_wake(wake_at);
+  while (!deserves_attention()) {
+    const SteadyTime now = clock_.steady_now();
+    if (until && now >= *until) {
+      break;
+    }
+    is_intake_waiting_ = true;
+    if (until) {
+      attention_.wait_for(lock, *until - now);
+    } else {
+      attention_.wait(lock);
+    }
+    is_intake_waiting_ = false;
+  }
+  Mail taken = std::exchange(mail_, {});
+  mail_.flush_requests = taken.flush_requests;
+  flush_requests_taken_ = taken.flush_requests;
+  is_idle_ = taken.records.is_empty() && sum(taken.shed.by_level) == 0;
+  // Until the intake thread says otherwise, what it took is still there.
+  downstream_.bytes += taken.records.bytes();
+  downstream_.records += taken.records.records();
+  return taken;
+}
+
+void Inbox::set_downstream(QueueFill fill, SteadyTime worth_waiting_until) {
+  const std::lock_guard lock(mutex_);
+  downstream_ = fill;
+  worth_waiting_until_ = worth_waiting_until;
+  if (waiting_for_room_ > 0) {
+    room_.notify_all();
+  }
+}
+
+QueueFill Inbox::fill() const noexcept {
+  return {.bytes = downstream_.bytes + mail_.records.bytes(),
+          .records = downstream_.records + mail_.records.records()};
+}
+
+bool Inbox::has_room(Level level, std::size_t bytes) const noexcept {
+  return admits(level, bytes, fill(), options_.limit);
+}
+
+/// After records were taken the intake thread looks again by itself, so that a stream of them does
+/// not wake it one by one.
+std::optional<SteadyTime> Inbox::earliest_wake(std::optional<SteadyTime> wake_at) const {
+  if (is_idle_) {
+    return wake_at;
+  }
+  const SteadyTime look_again = clock_.steady_now() + options_.collect_max;
+  return wake_at ? std::min(*wake_at, look_again) : look_again;
+}
+
+bool Inbox::deserves_attention() const noexcept {
+  const bool has_request =
+      mail_.answer || mail_.close_deadline || mail_.flush_requests != flush_requests_taken_;
+  const bool has_shed = sum(mail_.shed.by_level) != 0;
+  return has_request || mail_.records.errors() > 0 ||
+         mail_.records.records() >= options_.wake_records ||
+         mail_.records.bytes() >= options_.wake_bytes ||
+         (is_idle_ && (has_shed || !mail_.records.is_empty()));
+}
+
+void Inbox::wake_if_needed() noexcept {
+  if (is_intake_waiting_ && deserves_attention()) {
+    is_intake_waiting_ = false;  // One notification is enough.
+    attention_.notify_one();
+  }
+}
+
+void Inbox::note_shed(const RecordView& record) noexcept {
+  RecordsShed& shed = mail_.shed;
+  const bool is_first = sum(shed.by_level) == 0;
+  shed.from = is_first ? record.time : std::min(shed.from, record.time);
+  shed.to = is_first ? record.time : std::max(shed.to, record.time);
+  ++shed.by_level[static_cast<std::size_t>(record.level)];
+}
+
+}  // namespace spillway

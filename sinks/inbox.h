@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// Inbox: what all threads put in and the intake thread takes out: records, the shipper's answer,
+// requests.
+//
+// One mutex, held for a copy at most, never across I/O. A record wakes the intake thread only when
+// there is a reason to: an ERROR, a good part of a batch, or a pipeline that has nothing else to
+// wake up for.
+#pragma once
+
+#include <spillway/clock.h>
+#include <spillway/record.h>
+
+#include "sinks/admission.h"
+#include "sinks/pipeline_core.h"
+#include "sinks/record_queue.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+namespace spillway {
+
+struct Mail {
+  RecordQueue records;
+  RecordsShed shed;
+  std::optional<SendDone> answer;
+  std::uint64_t flush_requests = 0;  ///< So far.
+  std::optional<SteadyTime> close_deadline;
+};
+
+struct InboxOptions {
+  QueueFill limit;
+  std::size_t wake_records = 500;
+  std::size_t wake_bytes = 250'000;
+  /// How long records may lie here unnoticed.
+  std::chrono::milliseconds collect_max{200};
+};
+
+class Inbox {
+ public:
+  Inbox(const InboxOptions& options, const Clock& clock);
+
+  // Any thread.
+
+  /// See Pipeline::accept and Pipeline::wait_for_room.
+  bool accept(const RecordView& record) noexcept;
+  void wait_for_room(Level level, std::size_t message_bytes) noexcept;
+
+  void answer(SendDone answer);
+  /// Gives the number of the request, from 1.
+  std::uint64_t request_flush();
+  /// From now on nothing is accepted. Only the first call's deadline counts.
+  void request_close(SteadyTime deadline);
+  [[nodiscard]] std::uint64_t calls_after_close() const;
+
+  // The intake thread.
+
+  /// Waits until there is something that deserves attention or `wake_at` has come, and takes all
+  /// there is.
+  [[nodiscard]] Mail wait(std::optional<SteadyTime> wake_at);
+  /// How much the intake thread still keeps of what it took, and until when it is worth waiting for
+  /// room.
+  void set_downstream(QueueFill fill, SteadyTime worth_waiting_until);
+
+ private:
+  [[nodiscard]] QueueFill fill() const noexcept;
+  [[nodiscard]] bool has_room(Level level, std::size_t bytes) const noexcept;
+  [[nodiscard]] bool deserves_attention() const noexcept;
+  void note_shed(const RecordView& record) noexcept;
+  void wake_if_needed() noexcept;
+  [[nodiscard]] std::optional<SteadyTime> earliest_wake(std::optional<SteadyTime> wake_at) const;
+
+  const InboxOptions options_;
+  const Clock& clock_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable attention_;
+  std::condition_variable room_;
+  Mail mail_;
+  QueueFill downstream_;
+  SteadyTime worth_waiting_until_;
+  std::uint64_t flush_requests_taken_ = 0;
+  std::uint64_t after_close_ = 0;
+  int waiting_for_room_ = 0;
+  bool is_intake_waiting_ = false;
+  bool is_idle_ = true;  ///< The intake thread found no records when it last looked.
+  bool is_closed_ = false;
+  bool is_close_taken_ = false;
+};
+
+}  // namespace spillway

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: MIT
+#include "sinks/pipeline_core.h"
+
+#include "base/random.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdio>
+#include <utility>
+
+namespace spillway {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A failure that is likely to be over soon is tried again 4 times within about 3 s before writes
+// pause.
+constexpr int kResendsMax = 4;
+constexpr milliseconds kFirstResendDelay{200};
+
+/// 0.2, 0.4, 0.8, 1.6 s, each 80 to 120 %, so that many writers do not come back together.
+std::chrono::nanoseconds resend_delay(int resends, std::uint64_t& random_state) {
+  const double factor = 0.8 + 0.4 * next_unit_random(random_state);
+  const std::chrono::duration<double, std::milli> delay =
+      kFirstResendDelay * (1 << resends) * factor;
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(delay);
+}
+
+std::string seconds_text(std::chrono::nanoseconds duration) {
+  char text[32];
+  const double seconds = std::chrono::duration<double>(duration).count();
+  std::snprintf(text, sizeof text, "%.3g s", seconds);
+  return text;
+}
+
+std::size_t row_bytes(const Record& row) noexcept {
+  constexpr std::size_t kOtherColumns = 48;  // Time text, writer, seq and level.
+  return row.context.size() + row.message.size() + row.fields.size() + kOtherColumns;
+}
+
+/// The earlier of two times, either of which may be never.
+std::optional<SteadyTime> earlier(std::optional<SteadyTime> a, std::optional<SteadyTime> b) {
+  if (!a || !b) {
+    return a ? a : b;
+  }
+  return std::min(*a, *b);
+}
+
+}  // namespace
+
+PipelineCore::PipelineCore(const CoreOptions& options)
+    : options_(options), gaps_(seqs_), gate_(options.overload), random_state_(options.seed) {}
+
+Actions PipelineCore::step(Event event, SteadyTime now) {
+  std::visit([this, now](auto& each) { take(each, now); }, event);
+  Actions actions;
+  if (!is_done_) {
+    if (gate_.is_paused(now)) {
+      decide_arrivals_in_pause(now);
+    }
+    actions.send = choose_send(now);
+    finish_closing(now, actions);
+    actions.wake_at = next_wake(now);
+  }
+  actions.is_done = is_done_;
+  actions.diagnostics = std::exchange(diagnostics_, {});
+  return actions;
+}
+
+// Events.
+
+void PipelineCore::take(RecordsArrived& event, SteadyTime now) {
+  const std::int64_t first_seq = seqs_.next;
+  seqs_.next += static_cast<std::int64_t>(event.records.records());
+  queue_.arrive(std::move(event.records), first_seq, now);
+}
+
+void PipelineCore::take(RecordsShed& event, SteadyTime now) {
+  const auto count = static_cast<std::int64_t>(sum(event.by_level));
+  if (count == 0) {
+    return;
+  }
+  const SkippedRecords shed{.by_level = event.by_level,
+                            .from = event.from,
+                            .to = event.to,
+                            .first_seq = seqs_.next,
+                            .last_seq = seqs_.next + count - 1};
+  seqs_.next += count;
+  gaps_.skip(GapReason::kQueueFull, shed, now);
+}
+
+void PipelineCore::take(SendDone& event, SteadyTime now) {
+  if (!in_flight_) {
+    return;  // An attempt that was given up has ended after all.
+  }
+  if (!event.database.empty()) {
+    database_ = std::move(event.database);
+  }
+  Batch batch = *std::exchange(in_flight_, std::nullopt);
+  if (event.status.is_ok()) {
+    on_stored(batch, now);
+  } else {
+    on_failed(std::move(batch), event.status, now);
+  }
+}
+
+void PipelineCore::take(CloseRequested& event, SteadyTime) {
+  close_deadline_ = event.deadline;
+  may_try_pending_ = true;
+  may_try_gaps_ = true;
+}
+
+// What an answer means.
+
+void PipelineCore::on_stored(const Batch& batch, SteadyTime now) {
+  stored_ += batch.records();
+  own_ += batch.gaps.size();
+  for (const Gap& gap : batch.gaps) {
+    gaps_.stored(gap);
+  }
+  resends_ = 0;
+  resend_at_ = SteadyTime::min();
+  last_success_ = now;
+  if (paused_since_ && !gate_.is_paused(now)) {
+    diagnostics_.push_back("log writes resumed after " + seconds_text(now - *paused_since_));
+    paused_since_.reset();
+  }
+}
+
+void PipelineCore::on_failed(Batch batch, const Status& failure, SteadyTime now) {
+  if (failure.execution() == Execution::kMaybe && !batch.is_in_doubt) {
+    batch.is_in_doubt = true;
+    for (const Gap& gap : batch.gaps) {
+      gaps_.in_doubt(gap);
+    }
+  }
+  const PauseRule rule = rule_for(failure, options_.overload);
+  if (rule.remedy == Remedy::kSplit) {
+    split_or_refuse(batch, failure, now);
+    return;
+  }
+  const bool is_held = batch.is_in_doubt || batch.has_error();
+  pending_.push_front(std::move(batch));
+  const bool asked_for_quiet = rule.quiet.count() > 0;
+  if (rule.remedy == Remedy::kResend && !asked_for_quiet && !gate_.is_paused(now) &&
+      resends_ < kResendsMax) {
+    resend_at_ = now + resend_delay(resends_++, random_state_);
+    return;
+  }
+  begin_pause(rule, failure, is_held, now);
+  hold_through_pause(now);
+}
+
+void PipelineCore::split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now) {
+  resends_ = 0;
+  if (batch.rows->size() == 1) {
+    refuse(batch, failure, now);
+    return;
+  }
+  auto [first, second] = batch.halves();
+  pending_.push_front(std::move(second));
+  pending_.push_front(std::move(first));
+}
+
+void PipelineCore::refuse(const Batch& batch, const Status& failure, SteadyTime now) {
+  const Record& row = batch.rows->front();
+  if (batch.gaps.empty()) {
+    skip(GapReason::kRefused, row.level, row.time, row.seq, now);
+  } else {  // To count it as a gap of its own would be refused again, for ever.
+    gaps_.refused(batch.gaps.front());
+  }
+  diagnostics_.push_back("the database refused the row with seq " + std::to_string(row.seq) + ": " +
+                         failure.to_string());
+}
+
+void PipelineCore::begin_pause(const PauseRule& rule, const Status& failure, bool is_held,
+                               SteadyTime now) {
+  if (!gate_.pause(rule, is_held, now)) {
+    return;
+  }
+  ++pauses_;
+  if (!paused_since_) {
+    paused_since_ = now;
+  }
+  diagnostics_.push_back("log writes paused for " + seconds_text(rule.pause) + ": " +
+                         failure.to_string());
+}
+
+/// Rows in doubt are kept; of the others the oldest ERROR, if nothing else is.
+void PipelineCore::hold_through_pause(SteadyTime now) {
+  resends_ = 0;
+  resend_at_ = SteadyTime::min();
+  std::deque<Batch> held;
+  for (Batch& batch : std::exchange(pending_, {})) {
+    if (batch.is_in_doubt) {
+      held.push_back(std::move(batch));
+    } else if (auto error = reduce_to_oldest_error(std::move(batch), held.empty(), now)) {
+      held.push_back(*std::move(error));
+    }
+  }
+  pending_ = std::move(held);
+}
+
+std::optional<Batch> PipelineCore::reduce_to_oldest_error(Batch batch, bool may_keep,
+                                                          SteadyTime now) {
+  std::optional<Batch> kept;
+  for (Gap& gap : batch.gaps) {
+    gaps_.reopen(std::move(gap));
+  }
+  for (std::size_t i = batch.gaps.size(); i < batch.rows->size(); ++i) {
+    const Record& row = (*batch.rows)[i];
+    if (may_keep && !kept && row.level >= Level::kError) {
+      kept = Batch{.rows = std::make_shared<const std::vector<Record>>(1, row)};
+    } else {
+      skip(gate_.reason(), row.level, row.time, row.seq, now);
+    }
+  }
+  return kept;
+}
+
+// Skipping.
+
+void PipelineCore::skip(GapReason reason, Level level, WallTime time, std::int64_t seq,
+                        SteadyTime now) {
+  gaps_.skip(reason, SkippedRecords::one(level, time, seq), now);
+}
+
+void PipelineCore::skip_front(GapReason reason, SteadyTime now) {
+  const RecordView record = queue_.front();
+  skip(reason, record.level, record.time, queue_.front_seq(), now);
+  queue_.pop();
+}
+
+/// In a pause nothing waits: an ERROR takes the slot if there is one, everything else is skipped.
+void PipelineCore::decide_arrivals_in_pause(SteadyTime now) {
+  while (!queue_.is_empty()) {
+    const RecordView record = queue_.front();
+    const bool takes_slot =
+        record.level >= Level::kError && !in_flight_ && pending_.empty() && gate_.has_slot(now);
+    if (!takes_slot) {
+      skip_front(gate_.reason(), now);
+      continue;
+    }
+    std::vector<Record> row{make_record(record, queue_.front_seq())};
+    pending_.push_back({.rows = std::make_shared<const std::vector<Record>>(std::move(row))});
+    queue_.pop();
+  }
+}
+
+// Sending.
+
+std::optional<Send> PipelineCore::choose_send(SteadyTime now) {
+  const bool is_too_late = close_deadline_ && now >= *close_deadline_;
+  if (in_flight_ || is_too_late || now < gate_.quiet_until()) {
+    return std::nullopt;
+  }
+  return gate_.is_paused(now) ? choose_send_in_pause(now) : choose_send_when_open(now);
+}
+
+std::optional<Send> PipelineCore::choose_send_in_pause(SteadyTime now) {
+  if (!pending_.empty() && (gate_.has_slot(now) || may_try_pending_)) {
+    may_try_pending_ = false;
+    return send_pending(now);
+  }
+  if (may_try_gaps_ && gaps_.due_at(gap_age())) {
+    may_try_gaps_ = false;
+    return send(build_batch(now), now);
+  }
+  return std::nullopt;
+}
+
+std::optional<Send> PipelineCore::choose_send_when_open(SteadyTime now) {
+  if (!pending_.empty()) {
+    return now >= resend_at_ ? send_pending(now) : std::nullopt;
+  }
+  const std::optional<SteadyTime> due = batch_due_at(now);
+  return due && *due <= now ? send(build_batch(now), now) : std::nullopt;
+}
+
+std::optional<Send> PipelineCore::send_pending(SteadyTime now) {
+  Batch batch = std::move(pending_.front());
+  pending_.pop_front();
+  return send(std::move(batch), now);
+}
+
+std::optional<Send> PipelineCore::send(Batch batch, SteadyTime now) {
+  gate_.on_attempt(now, batch.is_in_doubt || batch.has_error());
+  ++attempts_;
+  in_flight_ = std::move(batch);
+  const SteadyTime deadline = now + options_.attempt_timeout;
+  return Send{.rows = in_flight_->rows,
+              .deadline = close_deadline_ ? std::min(deadline, *close_deadline_) : deadline,
+              .may_wait_for_lock = !gate_.is_paused(now) || close_deadline_.has_value()};
+}
+
+Batch PipelineCore::build_batch(SteadyTime now) {
+  Batch batch;
+  batch.gaps = gaps_.seal(now, gap_age());
+  std::vector<Record> rows;
+  rows.reserve(std::min(batch.gaps.size() + queue_.records().records(), options_.batch_rows_max));
+  for (const Gap& gap : batch.gaps) {
+    rows.push_back(make_gap_record(gap, database_));
+  }
+  fill_from_queue(rows);
+  batch.rows = std::make_shared<const std::vector<Record>>(std::move(rows));
+  return batch;
+}
+
+void PipelineCore::fill_from_queue(std::vector<Record>& rows) {
+  std::size_t bytes = 0;
+  while (!queue_.is_empty() && rows.size() < options_.batch_rows_max) {
+    Record row = make_record(queue_.front(), queue_.front_seq());
+    bytes += row_bytes(row);
+    if (!rows.empty() && bytes > options_.batch_bytes_max) {
+      return;
+    }
+    rows.push_back(std::move(row));
+    queue_.pop();
+  }
+}
+
+bool PipelineCore::is_batch_full() const noexcept {
+  return queue_.records().records() >= options_.batch_rows_max ||
+         queue_.records().bytes() >= options_.batch_bytes_max;
+}
+
+bool PipelineCore::is_urgent() const noexcept {
+  const auto is_flushed = [this](std::int64_t seq) { return seq <= flush_through_; };
+  const std::optional<std::int64_t> first_gap = gaps_.first_open_seq();
+  return close_deadline_ || (!queue_.is_empty() && is_flushed(queue_.front_seq())) ||
+         (first_gap && is_flushed(*first_gap));
+}
+
+milliseconds PipelineCore::gap_age() const noexcept {
+  return is_urgent() ? milliseconds(0) : options_.batch_age_max;
+}
+
+std::optional<SteadyTime> PipelineCore::batch_due_at(SteadyTime now) const {
+  const std::optional<SteadyTime> gap = gaps_.due_at(gap_age());
+  if (queue_.is_empty()) {
+    return gap;
+  }
+  const bool is_due = is_batch_full() || queue_.records().errors() > 0 || is_urgent();
+  return earlier(gap, is_due ? now : queue_.front_arrived_at() + options_.batch_age_max);
+}
+
+// Waiting and closing.
+
+/// When choose_send could next find something, if nothing arrives before.
+std::optional<SteadyTime> PipelineCore::next_opportunity(SteadyTime now) const {
+  if (!gate_.is_paused(now)) {
+    return pending_.empty() ? batch_due_at(now) : std::max(resend_at_, now);
+  }
+  const bool has_pending = !pending_.empty();
+  const bool has_gaps = gaps_.due_at(gap_age()).has_value();
+  if (!has_pending && !has_gaps) {
+    return std::nullopt;
+  }
+  if ((has_pending && may_try_pending_) || (has_gaps && may_try_gaps_)) {
+    return std::max(now, gate_.quiet_until());
+  }
+  return earlier(gate_.paused_until(), has_pending ? gate_.slot_at() : std::nullopt);
+}
+
+std::optional<SteadyTime> PipelineCore::next_wake(SteadyTime now) const {
+  const bool is_past_deadline = close_deadline_ && now >= *close_deadline_;
+  if (is_done_ || is_past_deadline) {  // All that is still expected is an answer.
+    return std::nullopt;
+  }
+  return earlier(close_deadline_, in_flight_ ? std::nullopt : next_opportunity(now));
+}
+
+void PipelineCore::finish_closing(SteadyTime now, Actions& actions) {
+  if (!close_deadline_) {
+    return;
+  }
+  if (in_flight_) {
+    actions.cancel_send = now >= *close_deadline_;
+    return;
+  }
+  const std::optional<SteadyTime> next = next_opportunity(now);
+  if (now >= *close_deadline_ || !next || *next >= *close_deadline_) {
+    give_up(now);
+  }
+}
+
+/// Nothing more can be done: what is left is counted and told.
+void PipelineCore::give_up(SteadyTime now) {
+  while (!queue_.is_empty()) {
+    skip_front(GapReason::kClosed, now);
+  }
+  std::deque<Batch> in_doubt;
+  for (Batch& batch : std::exchange(pending_, {})) {
+    if (batch.is_in_doubt) {
+      in_doubt.push_back(std::move(batch));
+      continue;
+    }
+    for (std::size_t i = batch.gaps.size(); i < batch.rows->size(); ++i) {
+      const Record& row = (*batch.rows)[i];
+      skip(GapReason::kClosed, row.level, row.time, row.seq, now);
+    }
+    for (Gap& gap : batch.gaps) {
+      gaps_.reopen(std::move(gap));
+    }
+  }
+  pending_ = std::move(in_doubt);
+  is_done_ = true;
+  const Stats left = stats();
+  if (!left.is_complete) {
+    diagnostics_.push_back(
+        "closed before all was in the table: " + std::to_string(sum(left.skipped_pending)) +
+        " records lost" + gaps_.describe_open(database_) + ", " + std::to_string(left.in_doubt) +
+        " in doubt");
+  }
+}
+
+// The account.
+
+Stats PipelineCore::stats() const {
+  Stats stats;
+  stats.issued = static_cast<std::uint64_t>(last_seq() - seqs_.for_gaps);
+  stats.stored = stored_;
+  stats.queued = queue_.records().records();
+  for (const Batch& batch : pending_) {
+    (batch.is_in_doubt ? stats.in_doubt : stats.queued) += batch.records();
+  }
+  if (in_flight_) {
+    (in_flight_->is_in_doubt ? stats.in_doubt : stats.in_flight) += in_flight_->records();
+  }
+  stats.skipped_reported = gaps_.reported();
+  for (std::size_t level = 0; level < kLevelCount; ++level) {
+    stats.skipped_pending[level] = gaps_.skipped()[level] - gaps_.reported()[level];
+  }
+  stats.own = own_;
+  stats.pauses = pauses_;
+  stats.attempts = attempts_;
+  stats.is_complete =
+      stats.queued + stats.in_flight + stats.in_doubt == 0 && sum(stats.skipped_pending) == 0;
+  assert(stats.issued ==
+         stats.stored + stats.queued + stats.in_flight + stats.in_doubt + stats.skipped());
+  return stats;
+}
+
+std::int64_t PipelineCore::settled_through() const {
+  std::int64_t first_open = seqs_.next;
+  const auto consider = [&first_open](std::int64_t seq) { first_open = std::min(first_open, seq); };
+  if (!queue_.is_empty()) {
+    consider(queue_.front_seq());
+  }
+  if (in_flight_) {
+    consider(in_flight_->first_seq());
+  }
+  for (const Batch& batch : pending_) {
+    consider(batch.first_seq());
+  }
+  if (const auto gap = gaps_.first_open_seq()) {
+    consider(*gap);
+  }
+  return first_open - 1;
+}
+
+}  // namespace spillway

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//
+// PipelineCore: everything that the pipeline decides, as step(event, now) -> actions. Pure: no
+// thread, clock, file or socket. The intake thread (pipeline.cpp) is a thin shell around it; tests
+// drive it by hand.
+//
+// A record goes from the arrival queue into a batch, or is skipped: counted in the gap ledger. At
+// most one batch is in flight. Batches that must go before anything new wait in `pending_`: one to
+// be sent again, parts of one that was refused, one that is held through a pause.
+#pragma once
+
+#include <spillway/clock.h>
+#include <spillway/overload_policy.h>
+#include <spillway/stats.h>
+#include <spillway/status.h>
+
+#include "sinks/arrival_queue.h"
+#include "sinks/batch.h"
+#include "sinks/gap.h"
+#include "sinks/gate.h"
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace spillway {
+
+struct CoreOptions {
+  OverloadPolicy overload = {};
+  std::size_t batch_rows_max = 2'000;
+  std::size_t batch_bytes_max = 1'000'000;
+  std::chrono::milliseconds batch_age_max{200};
+  std::chrono::milliseconds attempt_timeout{10'000};
+  std::uint64_t seed = 0;  ///< For the jitter of re-sends.
+};
+
+// Events.
+
+/// Records that were admitted to the queue, oldest first.
+struct RecordsArrived {
+  RecordQueue records;
+};
+/// Records that were not, because the queue was full.
+struct RecordsShed {
+  LevelCounts by_level{};
+  WallTime from{};
+  WallTime to{};
+};
+/// The answer to the last Send. `database` is its name in a sentence ("SQLite").
+struct SendDone {
+  Status status;
+  std::string database;
+};
+/// Nothing happened but time.
+struct Tick {};
+/// What has arrived so far goes without waiting for a fuller batch.
+struct FlushRequested {};
+/// No records arrive any more. Finish, at the latest at `deadline`.
+struct CloseRequested {
+  SteadyTime deadline;
+};
+using Event =
+    std::variant<RecordsArrived, RecordsShed, SendDone, Tick, FlushRequested, CloseRequested>;
+
+// Actions.
+
+struct Send {
+  Rows rows;
+  SteadyTime deadline;
+  bool may_wait_for_lock = true;  ///< In a pause an attempt does not wait.
+};
+struct Actions {
+  std::optional<Send> send;
+  /// When to call step again if nothing else happens before. Empty: never.
+  std::optional<SteadyTime> wake_at;
+  /// Lines for the operator.
+  std::vector<std::string> diagnostics;
+  /// The attempt in flight is to be given up; its SendDone is still expected.
+  bool cancel_send = false;
+  /// Closed: nothing will be sent any more.
+  bool is_done = false;
+};
+
+class PipelineCore {
+ public:
+  explicit PipelineCore(const CoreOptions& options);
+  PipelineCore(const PipelineCore&) = delete;
+  PipelineCore& operator=(const PipelineCore&) = delete;
+
+  /// Takes one event in and says what to do. `now` must not go backwards.
+  Actions step(Event event, SteadyTime now);
+
+  /// The account. Whatever steps were taken, its identity holds.
+  [[nodiscard]] Stats stats() const;
+  /// Every record up to this number is stored, or skipped and named in a stored gap row.
+  [[nodiscard]] std::int64_t settled_through() const;
+  /// The number that was given out last.
+  [[nodiscard]] std::int64_t last_seq() const noexcept { return seqs_.next - 1; }
+  /// What waits in memory and is not in a batch yet.
+  [[nodiscard]] const RecordQueue& queue() const noexcept { return queue_.records(); }
+  [[nodiscard]] bool is_paused(SteadyTime now) const noexcept { return gate_.is_paused(now); }
+  [[nodiscard]] std::optional<SteadyTime> last_success() const noexcept { return last_success_; }
+
+ private:
+  void take(RecordsArrived& event, SteadyTime now);
+  void take(RecordsShed& event, SteadyTime now);
+  void take(SendDone& event, SteadyTime now);
+  void take(Tick&, SteadyTime) {}
+  void take(FlushRequested&, SteadyTime) { flush_through_ = last_seq(); }
+  void take(CloseRequested& event, SteadyTime now);
+
+  void on_stored(const Batch& batch, SteadyTime now);
+  void on_failed(Batch batch, const Status& failure, SteadyTime now);
+  void split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now);
+  void refuse(const Batch& batch, const Status& failure, SteadyTime now);
+  void begin_pause(const PauseRule& rule, const Status& failure, bool is_held, SteadyTime now);
+  void hold_through_pause(SteadyTime now);
+  std::optional<Batch> reduce_to_oldest_error(Batch batch, bool may_keep, SteadyTime now);
+
+  void skip(GapReason reason, Level level, WallTime time, std::int64_t seq, SteadyTime now);
+  void skip_front(GapReason reason, SteadyTime now);
+  void decide_arrivals_in_pause(SteadyTime now);
+
+  std::optional<Send> choose_send(SteadyTime now);
+  std::optional<Send> choose_send_in_pause(SteadyTime now);
+  std::optional<Send> choose_send_when_open(SteadyTime now);
+  std::optional<Send> send_pending(SteadyTime now);
+  std::optional<Send> send(Batch batch, SteadyTime now);
+  Batch build_batch(SteadyTime now);
+  void fill_from_queue(std::vector<Record>& rows);
+  [[nodiscard]] bool is_batch_full() const noexcept;
+  [[nodiscard]] std::optional<SteadyTime> batch_due_at(SteadyTime now) const;
+  [[nodiscard]] bool is_urgent() const noexcept;
+  [[nodiscard]] std::chrono::milliseconds gap_age() const noexcept;
+
+  [[nodiscard]] std::optional<SteadyTime> next_wake(SteadyTime now) const;
+  [[nodiscard]] std::optional<SteadyTime> next_opportunity(SteadyTime now) const;
+  void finish_closing(SteadyTime now, Actions& actions);
+  void give_up(SteadyTime now);
+
+  const CoreOptions options_;
+  SeqCounter seqs_;
+  ArrivalQueue queue_;
+  GapLedger gaps_;
+  OverloadGate gate_;
+  std::deque<Batch> pending_;
+  std::optional<Batch> in_flight_;
+
+  int resends_ = 0;  ///< Of the batch in front, since its first failure.
+  SteadyTime resend_at_ = SteadyTime::min();
+  std::uint64_t random_state_;
+  std::int64_t flush_through_ = 0;
+  std::string database_ = "Database";
+
+  std::optional<SteadyTime> close_deadline_;
+  bool is_done_ = false;
+  // One attempt each in spite of a pause, granted by close.
+  bool may_try_pending_ = false;
+  bool may_try_gaps_ = false;
+
+  std::uint64_t stored_ = 0;
+  std::uint64_t own_ = 0;
+  std::uint64_t pauses_ = 0;
+  std::uint64_t attempts_ = 0;
+  std::optional<SteadyTime> last_success_;
+  std::optional<SteadyTime> paused_since_;  ///< Until the first success after the pause.
+  std::vector<std::string> diagnostics_;
+};
+
+}  // namespace spillway

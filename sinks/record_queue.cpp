@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "sinks/record_queue.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <utility>
+
+namespace spillway {
+namespace {
+
+// Large enough that the cost of a block is nothing beside its records, small enough that a queue of
+// a few MiB has many.
+constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
+// A quiet program's block starts small and doubles.
+constexpr std::size_t kFirstReserveBytes = std::size_t{4} << 10;
+
+/// Stands in front of each record's texts: context, message, fields.
+struct Header {
+  std::int64_t time_ms;
+  std::uint64_t original_bytes;
+  std::uint64_t context_bytes;
+  std::uint64_t message_bytes;
+  std::uint64_t fields_bytes;
+  Level level;
+};
+
+Header header_of(const RecordView& record) noexcept {
+  return {.time_ms = record.time.time_since_epoch().count(),
+          .original_bytes = record.message_bytes,
+          .context_bytes = record.context.size(),
+          .message_bytes = record.message.size(),
+          .fields_bytes = record.fields.size(),
+          .level = record.level};
+}
+
+Header read_header(const char* at) noexcept {
+  Header header;
+  std::memcpy(&header, at, sizeof header);  // The bytes before a record have no alignment.
+  return header;
+}
+
+std::size_t entry_bytes(const Header& header) noexcept {
+  return sizeof header + header.context_bytes + header.message_bytes + header.fields_bytes;
+}
+
+void append_bytes(std::vector<char>& block, const void* data, std::size_t bytes) {
+  const auto* begin = static_cast<const char*>(data);
+  block.insert(block.end(), begin, begin + bytes);
+}
+
+}  // namespace
+
+std::size_t RecordQueue::bytes_of(const RecordView& record) noexcept {
+  return entry_bytes(header_of(record));
+}
+
+void RecordQueue::push(const RecordView& record) {
+  const Header header = header_of(record);
+  const std::size_t needed = entry_bytes(header);
+  if (blocks_.empty() || blocks_.back().size() + needed > kBlockBytes) {
+    Block block;
+    block.reserve(std::max(needed, blocks_.empty() ? kFirstReserveBytes : kBlockBytes));
+    blocks_.push_back(std::move(block));
+  }
+  Block& block = blocks_.back();
+  if (block.capacity() - block.size() <
+      needed) {  // All allocation before the first byte is written.
+    block.reserve(std::max(std::min(2 * block.capacity(), kBlockBytes), block.size() + needed));
+  }
+  append_bytes(block, &header, sizeof header);
+  append_bytes(block, record.context.data(), record.context.size());
+  append_bytes(block, record.message.data(), record.message.size());
+  append_bytes(block, record.fields.data(), record.fields.size());
+  ++records_;
+  bytes_ += needed;
+  errors_ += record.level >= Level::kError ? 1 : 0;
+}
+
+void RecordQueue::append_block(Block&& block) {
+  const bool fits = !blocks_.empty() && blocks_.back().size() + block.size() <= kBlockBytes;
+  if (fits) {  // Otherwise many small arrivals would each keep a block of their own.
+    append_bytes(blocks_.back(), block.data(), block.size());
+  } else {
+    blocks_.push_back(std::move(block));
+  }
+}
+
+void RecordQueue::append(RecordQueue&& other) {
+  assert(other.front_offset_ == 0 && "only a queue that nothing was taken from can be appended");
+  for (Block& block : other.blocks_) {
+    append_block(std::move(block));
+  }
+  records_ += other.records_;
+  bytes_ += other.bytes_;
+  errors_ += other.errors_;
+  other = RecordQueue();
+}
+
+RecordView RecordQueue::front() const noexcept {
+  assert(!is_empty());
+  const char* const entry = blocks_.front().data() + front_offset_;
+  const Header header = read_header(entry);
+  const char* const context = entry + sizeof header;
+  const char* const message = context + header.context_bytes;
+  const char* const fields = message + header.message_bytes;
+  return {.time = WallTime(std::chrono::milliseconds(header.time_ms)),
+          .level = header.level,
+          .context = {context, header.context_bytes},
+          .message = {message, header.message_bytes},
+          .fields = {fields, header.fields_bytes},
+          .message_bytes = header.original_bytes};
+}
+
+void RecordQueue::pop() noexcept {
+  assert(!is_empty());
+  const Header header = read_header(blocks_.front().data() + front_offset_);
+  const std::size_t bytes = entry_bytes(header);
+  front_offset_ += bytes;
+  --records_;
+  bytes_ -= bytes;
+  errors_ -= header.level >= Level::kError ? 1 : 0;
+  if (front_offset_ == blocks_.front().size()) {
+    blocks_.pop_front();
+    front_offset_ = 0;
+  }
+}
+
+}  // namespace spillway

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "sinks/shipper.h"
+
+#include <exception>
+#include <utility>
+
+namespace spillway {
+namespace {
+
+/// Failures after which the same connection is as good as a new one.
+bool keeps_connection(StatusCode code) noexcept {
+  switch (code) {
+    case StatusCode::kOk:
+    case StatusCode::kOverload:
+    case StatusCode::kRateLimited:
+    case StatusCode::kTooBig:
+    case StatusCode::kConstraint:
+    case StatusCode::kQuota:
+    case StatusCode::kCancelled:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// What fails before the rows are sent has not executed them, whatever became of it.
+Status before_rows(const Status& status) { return status.with_execution(Execution::kNo); }
+
+/// Which database speaks, when it could not even be opened.
+std::string name_from(const Status& status) {
+  if (status.sqlite_code() != 0) {
+    return "SQLite";
+  }
+  return status.http_status() != 0 || status.d1_code() != 0 ? "D1" : "";
+}
+
+}  // namespace
+
+Shipper::Shipper(DatabaseFactory factory, LogTable table, std::int64_t writer)
+    : factory_(std::move(factory)), table_(std::move(table)), writer_(writer) {}
+
+SendDone Shipper::ship(const Send& send, const std::stop_token& cancel) noexcept {
+  ExecuteOptions options;
+  options.deadline = send.deadline;
+  options.cancel = cancel;
+  if (!send.may_wait_for_lock) {
+    options.lock_wait = std::chrono::milliseconds(0);
+  }
+  SendDone done;
+  try {  // The factory and the Database are the user's: nothing of theirs may end the thread.
+    done.status = attempt(send, options);
+    done.database = database_ ? database_->traits().name : name_from(done.status);
+  } catch (const std::exception& error) {
+    done.status = Status(StatusCode::kInternal, error.what());
+  } catch (...) {
+    done.status =
+        Status(StatusCode::kInternal, "the database threw something that is no std::exception");
+  }
+  if (!keeps_connection(done.status.code())) {
+    database_.reset();
+    is_prepared_ = false;
+  }
+  return done;
+}
+
+Status Shipper::attempt(const Send& send, const ExecuteOptions& options) {
+  if (Status status = connect(); !status.is_ok()) {
+    return before_rows(status);
+  }
+  const bool was_prepared = is_prepared_;
+  if (Status status = prepare(options); !status.is_ok()) {
+    return before_rows(status);
+  }
+  Status status = insert(send, options);
+  if (status.code() == StatusCode::kSchema && was_prepared) {  // Somebody dropped the table.
+    is_prepared_ = false;
+    if (Status again = prepare(options); !again.is_ok()) {
+      return before_rows(again);
+    }
+    status = insert(send, options);
+  }
+  return status;
+}
+
+Status Shipper::connect() {
+  if (database_) {
+    return {};
+  }
+  auto opened = factory_();
+  if (!opened) {
+    return opened.error();
+  }
+  if (*opened == nullptr) {
+    return Status(StatusCode::kConfig, "the database factory gave no database");
+  }
+  if ((*opened)->traits().does_retry) {
+    return Status(StatusCode::kConfig,
+                  "the database retries by itself; give the pipeline the one it wraps, so that "
+                  "only one place retries");
+  }
+  database_ = *std::move(opened);
+  return {};
+}
+
+Status Shipper::prepare(const ExecuteOptions& options) {
+  if (is_prepared_) {
+    return {};
+  }
+  Status status = table_.prepare(*database_, options);
+  is_prepared_ = status.is_ok();
+  return status;
+}
+
+Status Shipper::insert(const Send& send, const ExecuteOptions& options) {
+  return table_.insert(*database_, writer_, *send.rows, options).status();
+}
+
+}  // namespace spillway

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "cli/help.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/closing_line.h"
+#include "cli/log_options.h"
+
+#include <string>
+
+namespace spillway {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Help, ExplainsEveryOptionOfLog) {
+  CLI::App command;
+  command.set_help_flag();  // Without it.
+  LogOptions options;
+  add_log_options(command, options);
+  ASSERT_GT(command.get_options().size(), 5U);
+  for (const CLI::Option* option : command.get_options()) {
+    EXPECT_THAT(log_help(), HasSubstr("\n  " + option->get_name())) << "see cli/help.cpp";
+  }
+}
+
+TEST(Help, ExplainsEveryTermOfTheClosingLine) {
+  const std::string line = closing_line({});
+  int terms = 0;
+  for (std::size_t begin = line.find('"'); begin != std::string::npos;
+       begin = line.find('"', begin)) {
+    const std::size_t end = line.find('"', begin + 1);
+    const std::string term = line.substr(begin + 1, end - begin - 1);
+    EXPECT_THAT(log_help(), HasSubstr("\n  " + term + " ")) << "see cli/help.cpp";
+    begin = end + 1;
+    ++terms;
+  }
+  EXPECT_EQ(terms, 10);
+}
+
+TEST(Help, FitsATerminal) {
+  for (const std::string& text : {program_help(), log_help()}) {
+    std::size_t begin = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos;
+         end = text.find('\n', begin)) {
+      EXPECT_LE(end - begin, 92U) << text.substr(begin, end - begin);
+      begin = end + 1;
+    }
+    EXPECT_EQ(begin, text.size()) << "the last line has no end";
+  }
+}
+
+}  // namespace
+}  // namespace spillway

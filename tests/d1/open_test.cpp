@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include <spillway/database.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_dir.h"
+
+#include <filesystem>
+#include <string>
+
+namespace spillway {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string refusal_of(std::string_view url) {
+  const auto database = open(url, OpenMode::kCreate);
+  EXPECT_FALSE(database.has_value()) << url;
+  if (database) {
+    return "";
+  }
+  EXPECT_EQ(database.error().code(), StatusCode::kInvalidArgument) << url;
+  EXPECT_EQ(database.error().execution(), Execution::kNo) << url;
+  EXPECT_THAT(database.error().message(), Not(HasSubstr("\n")));
+  return database.error().message();
+}
+
+TEST(Open, OpensAFile) {
+  const testing::TempDir directory;
+  const auto database = open("sqlite:" + directory.path("x.db"), OpenMode::kCreate);
+  ASSERT_TRUE(database.has_value()) << database.error().to_string();
+  EXPECT_EQ((*database)->traits().name, "SQLite");
+  EXPECT_TRUE(std::filesystem::exists(directory.path("x.db")));
+}
+
+TEST(Open, HandsTheModeOn) {
+  const testing::TempDir directory;
+  const auto database = open("sqlite:" + directory.path("x.db"), OpenMode::kExisting);
+  ASSERT_FALSE(database.has_value());
+  EXPECT_EQ(database.error().code(), StatusCode::kConfig);
+}
+
+TEST(Open, RefusesAFormOfUrlThatItDoesNotKnowAndSaysWhatToWrite) {
+  const auto says = [](const char* url, const char* why) {
+    return AllOf(HasSubstr(url), HasSubstr(why), HasSubstr("sqlite:"));
+  };
+  EXPECT_THAT(refusal_of("sqlite:"), says("\"sqlite:\"", "names no file"));
+  EXPECT_THAT(refusal_of("sqlite://logs.db"), says("\"sqlite://logs.db\"", "//"));
+  EXPECT_THAT(refusal_of("sqlite:///var/log/app.db"),
+              says("sqlite:///var/log/app.db", "sqlite:/var/log/app.db"));
+  EXPECT_THAT(refusal_of("sqlite::memory:"), says("sqlite::memory:", "memory"));
+  EXPECT_THAT(refusal_of("mysql:logs"), says("\"mysql:logs\"", "unknown scheme"));
+  EXPECT_THAT(refusal_of("logs.db"), says("\"logs.db\"", "no scheme"));
+  EXPECT_THAT(refusal_of(""), HasSubstr("empty"));
+}
+
+TEST(Open, SaysThatD1IsNotThereYet) {
+  EXPECT_THAT(refusal_of("d1://account/database"), HasSubstr("not supported in this version"));
+  EXPECT_THAT(refusal_of("d1+https://host/x"), HasSubstr("not supported in this version"));
+}
+
+TEST(Open, RefusesNulAndShowsItOnOneLine) {
+  EXPECT_THAT(refusal_of(std::string_view("sqlite:a\0b", 10)),
+              HasSubstr("\"sqlite:a?b\" holds NUL"));
+  EXPECT_THAT(refusal_of("my\nsql:x"), HasSubstr("my?sql:x"));
+}
+
+TEST(Open, DoesNotShowAPassword) {
+  EXPECT_THAT(refusal_of("postgres://me:secret@host/logs"),
+              AllOf(HasSubstr("postgres:"), Not(HasSubstr("secret"))));
+}
+
+}  // namespace
+}  // namespace spillway

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+//
+// CoreDriver: turns the crank of a PipelineCore in a test. Time is a number that the test sets; the
+// database is a function that answers each attempt, or a table in memory behind it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "sinks/pipeline_core.h"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spillway::testing {
+
+using std::chrono::milliseconds;
+using namespace std::chrono_literals;
+
+inline Status busy() { return Status(StatusCode::kOverload, "database is locked"); }
+inline Status refused_as_overloaded() {
+  return Status(StatusCode::kOverload, "D1 DB is overloaded. Too many requests queued.");
+}
+inline Status queued_too_long() {
+  return Status(StatusCode::kOverload, "D1 DB is overloaded. Requests queued for too long.")
+      .with_execution(Execution::kMaybe);
+}
+inline Status answer_lost() { return Status(StatusCode::kLost, "Network connection lost."); }
+
+/// The rows of `logs`, by their key: what is sent twice is there once.
+class MemoryTable {
+ public:
+  void insert(const std::vector<Record>& rows) {
+    for (const Record& row : rows) {
+      rows_.emplace(std::pair(row.time, row.seq), row);
+    }
+  }
+  [[nodiscard]] std::vector<Record> in_order() const {
+    std::vector<Record> rows;
+    for (const auto& [key, row] : rows_) {
+      rows.push_back(row);
+    }
+    return rows;
+  }
+  [[nodiscard]] std::vector<Record> gap_rows() const { return rows_of(true); }
+  [[nodiscard]] std::vector<Record> user_rows() const { return rows_of(false); }
+
+ private:
+  [[nodiscard]] std::vector<Record> rows_of(bool is_gap) const {
+    std::vector<Record> rows;
+    for (const Record& row : in_order()) {
+      if ((row.context == "spillway") == is_gap) {
+        rows.push_back(row);
+      }
+    }
+    return rows;
+  }
+  std::map<std::pair<WallTime, std::int64_t>, Record> rows_;
+};
+
+class CoreDriver {
+ public:
+  /// Answers an attempt; empty: the answer is still to come, by answer().
+  using DatabaseFunction = std::function<std::optional<Status>(const std::vector<Record>&)>;
+
+  struct Attempt {
+    milliseconds at;
+    std::vector<Record> rows;
+    bool may_wait_for_lock;
+    milliseconds deadline;
+  };
+
+  explicit CoreDriver(CoreOptions options = {}) : core_(options) {}
+
+  /// What the database does from now on. The default stores everything.
+  void database(DatabaseFunction function) { database_ = std::move(function); }
+  void database_stores() {
+    database([](const auto&) { return Status(); });
+  }
+  void database_fails(Status status) {
+    database([status](const auto&) { return status; });
+  }
+  void database_hangs() {
+    database([](const auto&) { return std::nullopt; });
+  }
+
+  /// Lets time go by until `time`, waking the core whenever it asked for it.
+  void run_until(milliseconds time) {
+    while (wake_at_ && *wake_at_ <= at(time)) {
+      now_ = std::max(now_, *wake_at_);
+      step(Tick{});
+    }
+    now_ = at(time);
+  }
+
+  /// Goes to `time` and logs a record there, with the wall time that belongs to it.
+  void log(milliseconds time, Level level, std::string_view message = "message") {
+    run_until(time);
+    RecordsArrived arrived;
+    arrived.records.push(
+        {.time = wall(time), .level = level, .context = "app", .message = message});
+    step(std::move(arrived));
+  }
+  void log(milliseconds time, Level level, int count) {
+    run_until(time);
+    RecordsArrived arrived;
+    for (int i = 0; i < count; ++i) {
+      arrived.records.push({.time = wall(time), .level = level, .context = "app", .message = "m"});
+    }
+    step(std::move(arrived));
+  }
+  void shed(milliseconds time, Level level, std::uint64_t count) {
+    run_until(time);
+    RecordsShed shed{.from = wall(time), .to = wall(time)};
+    shed.by_level[static_cast<std::size_t>(level)] = count;
+    step(shed);
+  }
+  void flush() { step(FlushRequested{}); }
+  void close(milliseconds timeout) { step(CloseRequested{now_ + timeout}); }
+  void answer(Status status, std::string database = "SQLite") {
+    step(SendDone{std::move(status), std::move(database)});
+  }
+
+  /// One wake or event; follows the answers of a database that answers at once.
+  void step(Event event) {
+    std::optional<Event> next(std::move(event));
+    while (next) {
+      Actions actions = core_.step(*std::move(next), now_);
+      next.reset();
+      wake_at_ = actions.wake_at;
+      is_done_ = is_done_ || actions.is_done;
+      is_cancelled_ = is_cancelled_ || actions.cancel_send;
+      diagnostics_.insert(diagnostics_.end(), actions.diagnostics.begin(),
+                          actions.diagnostics.end());
+      expect_account_adds_up();
+      if (actions.send) {
+        next = carry_out(*actions.send);
+      }
+    }
+  }
+
+  [[nodiscard]] PipelineCore& core() { return core_; }
+  [[nodiscard]] Stats stats() const { return core_.stats(); }
+  [[nodiscard]] MemoryTable& table() { return table_; }
+  [[nodiscard]] const std::vector<Attempt>& attempts() const { return attempts_; }
+  [[nodiscard]] const std::vector<std::string>& diagnostics() const { return diagnostics_; }
+  [[nodiscard]] bool is_done() const { return is_done_; }
+  [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
+  [[nodiscard]] std::optional<milliseconds> wake_at() const {
+    return wake_at_ ? std::optional(as_time(*wake_at_)) : std::nullopt;
+  }
+  [[nodiscard]] milliseconds now() const { return as_time(now_); }
+
+  /// The times of all attempts so far.
+  [[nodiscard]] std::vector<milliseconds> attempt_times() const {
+    std::vector<milliseconds> times;
+    for (const Attempt& attempt : attempts_) {
+      times.push_back(attempt.at);
+    }
+    return times;
+  }
+
+  [[nodiscard]] static WallTime wall(milliseconds time) {
+    return WallTime(1'787'898'912'000ms + time);  // 2026-08-28T06:35:12Z
+  }
+  [[nodiscard]] static std::uint64_t count(const LevelCounts& counts, Level level) {
+    return counts[static_cast<std::size_t>(level)];
+  }
+
+ private:
+  static SteadyTime at(milliseconds time) { return SteadyTime(time); }
+  static milliseconds as_time(SteadyTime time) {
+    return std::chrono::duration_cast<milliseconds>(time.time_since_epoch());
+  }
+
+  std::optional<Event> carry_out(const Send& send) {
+    attempts_.push_back(
+        {as_time(now_), *send.rows, send.may_wait_for_lock, as_time(send.deadline)});
+    const std::optional<Status> status = database_(*send.rows);
+    if (!status) {
+      return std::nullopt;
+    }
+    if (status->is_ok()) {
+      table_.insert(*send.rows);
+    }
+    return SendDone{*status, "SQLite"};
+  }
+
+  void expect_account_adds_up() const {
+    const Stats stats = core_.stats();
+    EXPECT_EQ(stats.issued, stats.stored + stats.queued + stats.in_flight + stats.in_doubt +
+                                stats.skipped() + stats.spooled + stats.dead_lettered);
+  }
+
+  PipelineCore core_;
+  DatabaseFunction database_ = [](const auto&) { return Status(); };
+  SteadyTime now_{};
+  std::optional<SteadyTime> wake_at_;
+  MemoryTable table_;
+  std::vector<Attempt> attempts_;
+  std::vector<std::string> diagnostics_;
+  bool is_done_ = false;
+  bool is_cancelled_ = false;
+};
+
+}  // namespace spillway::testing

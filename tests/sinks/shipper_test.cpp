@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "sinks/shipper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/scripted_database.h"
+#include "tests/support/temp_dir.h"
+
+namespace spillway::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+Send one_row(std::int64_t seq) {
+  std::vector<Record> rows{make_record({.context = "app", .message = "m"}, seq)};
+  return {.rows = std::make_shared<const std::vector<Record>>(std::move(rows)),
+          .deadline = Clock::system().steady_now() + std::chrono::seconds(10)};
+}
+
+class ShipperTest : public ::testing::Test {
+ protected:
+  /// A shipper into a file behind the script. Counts how often the database is opened.
+  Shipper make_shipper() {
+    return {[this]() -> Result<std::unique_ptr<Database>> {
+              ++opened;
+              auto file = open("sqlite:" + directory.path("logs.db"), OpenMode::kCreate);
+              if (!file) {
+                return file.error();
+              }
+              return std::unique_ptr<Database>(new ScriptedDatabase(script, *std::move(file)));
+            },
+            *LogTable::named("logs"), 7};
+  }
+
+  std::int64_t query(const std::string& sql) {
+    auto file = open("sqlite:" + directory.path("logs.db"), OpenMode::kExisting);
+    const std::vector<Statement> statements{{.sql = sql}};
+    auto results = (*file)->execute(statements, {});
+    const auto& rows = results.value().at(0).rows;
+    return rows.empty() ? 0 : std::get<std::int64_t>(rows.at(0).at(0));
+  }
+  std::int64_t rows() { return query("SELECT count(*) FROM logs"); }
+
+  TempDir directory;
+  std::shared_ptr<DatabaseScript> script = std::make_shared<DatabaseScript>();
+  int opened = 0;
+};
+
+TEST_F(ShipperTest, OpensWhenThereIsSomethingToSendAndKeepsTheConnection) {
+  Shipper shipper = make_shipper();
+  EXPECT_EQ(opened, 0);
+  for (const std::int64_t seq : {1, 2, 3}) {
+    const SendDone done = shipper.ship(one_row(seq), {});
+    EXPECT_TRUE(done.status.is_ok()) << done.status.to_string();
+    EXPECT_EQ(done.database, "SQLite");
+  }
+  EXPECT_EQ(opened, 1);
+  EXPECT_EQ(rows(), 3);
+}
+
+TEST_F(ShipperTest, KeepsTheConnectionWhenTheDatabaseIsBusyAndOpensAnewWhenAnAnswerIsLost) {
+  Shipper shipper = make_shipper();
+  script->add({Outcome::refuse(Status(StatusCode::kOverload, "busy")),
+               Outcome::lose(Status(StatusCode::kLost, "reset")), Outcome::pass()});
+  EXPECT_EQ(shipper.ship(one_row(1), {}).status.code(), StatusCode::kOverload);
+  EXPECT_EQ(shipper.ship(one_row(1), {}).status.code(), StatusCode::kLost);
+  EXPECT_EQ(opened, 1);
+  EXPECT_TRUE(shipper.ship(one_row(1), {}).status.is_ok());
+  EXPECT_EQ(opened, 2);
+  EXPECT_EQ(rows(), 1) << "the lost attempt had been applied";
+}
+
+TEST_F(ShipperTest, CreatesADroppedTableAgainWithinTheSameAttempt) {
+  Shipper shipper = make_shipper();
+  EXPECT_TRUE(shipper.ship(one_row(1), {}).status.is_ok());
+  query("DROP TABLE logs");
+  EXPECT_TRUE(shipper.ship(one_row(2), {}).status.is_ok());
+  EXPECT_EQ(rows(), 1);
+}
+
+TEST_F(ShipperTest, WaitsForNoLockInAPause) {
+  Shipper shipper = make_shipper();
+  Send send = one_row(1);
+  EXPECT_TRUE(shipper.ship(send, {}).status.is_ok());
+  send.may_wait_for_lock = false;
+  EXPECT_TRUE(shipper.ship(send, {}).status.is_ok());
+  EXPECT_EQ(script->calls().at(0).lock_wait, std::nullopt);
+  EXPECT_EQ(script->calls().at(1).lock_wait, std::chrono::milliseconds(0));
+}
+
+TEST_F(ShipperTest, AFailureToOpenHasExecutedNothing) {
+  Shipper shipper(
+      []() -> Result<std::unique_ptr<Database>> {
+        return Status(StatusCode::kLost, "no route").with_http_status(502);
+      },
+      *LogTable::named("logs"), 7);
+  const SendDone done = shipper.ship(one_row(1), {});
+  EXPECT_EQ(done.status.code(), StatusCode::kLost);
+  EXPECT_EQ(done.status.execution(), Execution::kNo);
+  EXPECT_EQ(done.database, "D1");
+}
+
+TEST_F(ShipperTest, WhatAFactoryThrowsBecomesAStatus) {
+  Shipper shipper([]() -> Result<std::unique_ptr<Database>> { throw std::runtime_error("boom"); },
+                  *LogTable::named("logs"), 7);
+  EXPECT_THAT(shipper.ship(one_row(1), {}).status.to_string(), HasSubstr("boom"));
+  Shipper odd([]() -> Result<std::unique_ptr<Database>> { throw 7; }, *LogTable::named("logs"), 7);
+  EXPECT_EQ(odd.ship(one_row(1), {}).status.code(), StatusCode::kInternal);
+  Shipper null([] { return Result<std::unique_ptr<Database>>(std::unique_ptr<Database>()); },
+               *LogTable::named("logs"), 7);
+  EXPECT_EQ(null.ship(one_row(1), {}).status.code(), StatusCode::kConfig);
+}
+
+class RetryingInside final : public Database {
+ public:
+  Result<std::vector<StatementResult>> execute(std::span<const Statement>,
+                                               const ExecuteOptions&) override {
+    return Status(StatusCode::kInternal, "must not be called");
+  }
+  DatabaseTraits traits() const override { return {.name = "D1", .does_retry = true}; }
+};
+
+TEST_F(ShipperTest, RefusesADatabaseThatRetries) {
+  Shipper shipper(
+      []() -> Result<std::unique_ptr<Database>> {
+        return std::unique_ptr<Database>(new RetryingInside);
+      },
+      *LogTable::named("logs"), 7);
+  const SendDone done = shipper.ship(one_row(1), {});
+  EXPECT_EQ(done.status.code(), StatusCode::kConfig);
+  EXPECT_THAT(done.status.message(), HasSubstr("only one place retries"));
+}
+
+}  // namespace
+}  // namespace spillway::testing

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "table/log_table.h"
+
+#include <spillway/sqlite_database.h>
+
+#include <gmock/gmock.h>
+
+#include "tests/d1/raw_sqlite.h"
+#include "tests/d1/sqlite_fixture.h"
+
+#include <string>
+#include <vector>
+
+namespace spillway {
+namespace {
+
+using testing::count_of;
+using ::testing::HasSubstr;
+using testing::open_file;
+using testing::RawSqlite;
+using testing::run;
+using testing::value_of;
+
+constexpr std::int64_t kWriter = 9'007'199'254'740'991;  // 2^53 - 1, the greatest there is.
+constexpr const char* kColumns =
+    "created_at TEXT NOT NULL, writer INTEGER NOT NULL, seq INTEGER NOT NULL, "
+    "level TEXT NOT NULL, context TEXT NOT NULL, message TEXT NOT NULL, fields TEXT";
+
+LogTable table_named(std::string_view name) { return std::move(LogTable::named(name)).value(); }
+
+Record record_of(std::int64_t seq, std::string message = "hello") {
+  return {.time = WallTime(std::chrono::milliseconds(1'787'898'912'345)),
+          .seq = seq,
+          .level = Level::kWarn,
+          .context = "app",
+          .message = std::move(message),
+          .fields = {}};
+}
+
+class LogTableTest : public testing::SqliteFile {
+ protected:
+  // What `prepare` says of a file that somebody else has made with `sql`.
+  std::string answer_after(const std::string& sql, std::string_view table = "logs") {
+    EXPECT_EQ(RawSqlite(path_).exec(sql), SQLITE_OK) << sql;
+    const Status status = table_named(table).prepare(*open_file(path_), {});
+    EXPECT_EQ(status.code(), status.is_ok() ? StatusCode::kOk : StatusCode::kConfig) << sql;
+    return status.message();
+  }
+
+  const LogTable table_ = table_named("logs");
+};
+
+TEST_F(LogTableTest, CreatesWhatTheFormatSays) {
+  const auto database = open_file(path_);
+  ASSERT_TRUE(table_.prepare(*database, {}).is_ok());
+  EXPECT_EQ(value_of(*database, "SELECT value FROM logs_meta WHERE key = 'schema_version'"),
+            Value(std::int64_t{1}));
+  const auto results =
+      run(*database, {{"SELECT name FROM pragma_table_info('logs') ORDER BY cid"},
+                      {"SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"},
+                      {"SELECT wr FROM pragma_table_list WHERE name = 'logs'"}})
+          .value();
+  EXPECT_EQ(
+      results[0].rows,
+      (std::vector<Row>{
+          {"created_at"}, {"writer"}, {"seq"}, {"level"}, {"context"}, {"message"}, {"fields"}}));
+  EXPECT_TRUE(results[1].rows.empty());
+  EXPECT_EQ(results[2].rows.at(0).at(0), Value(std::int64_t{1}));  // WITHOUT ROWID
+}
+
+TEST_F(LogTableTest, StoresARow) {
+  const auto database = open_file(path_);
+  ASSERT_TRUE(table_.prepare(*database, {}).is_ok());
+  Record with_fields = record_of(2, std::string("\xE2\x90\x80 5 €"));
+  with_fields.fields = R"({"a":1})";
+  const std::vector<Record> rows{record_of(1), with_fields};
+  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).value(), 2);
+  const auto stored = run(*database, {{"SELECT * FROM logs ORDER BY seq"}}).value()[0].rows;
+  EXPECT_EQ(stored[0], (Row{"2026-08-28T06:35:12.345Z", kWriter, std::int64_t{1}, "WARN", "app",
+                            "hello", std::monostate()}));
+  EXPECT_EQ(stored[1], (Row{"2026-08-28T06:35:12.345Z", kWriter, std::int64_t{2}, "WARN", "app",
+                            with_fields.message, R"({"a":1})"}));
+}
+
+TEST_F(LogTableTest, ARowThatIsSentAgainIsOneRow) {
+  const auto database = open_file(path_);
+  ASSERT_TRUE(table_.prepare(*database, {}).is_ok());
+  std::vector<Record> rows{record_of(1), record_of(2), record_of(3)};
+  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).value(), 3);
+  rows.push_back(record_of(4));
+  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).value(), 1);
+  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).value(), 0);
+  EXPECT_EQ(count_of(*database, "logs"), 4);
+  EXPECT_EQ(table_.insert(*database, kWriter - 1, rows, {}).value(), 4);
+}
+
+TEST_F(LogTableTest, InsertsAllRowsOrNone) {
+  const auto database = open_file(path_);
+  ASSERT_TRUE(table_.prepare(*database, {}).is_ok());
+  ASSERT_TRUE(run(*database, {{"CREATE TRIGGER g BEFORE INSERT ON logs WHEN new.message = 'bad' "
+                               "BEGIN SELECT raise(ABORT, 'no'); END"}})
+                  .has_value());
+  const std::vector<Record> rows{record_of(1), record_of(2, "bad"), record_of(3)};
+  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).status().code(), StatusCode::kConstraint);
+  EXPECT_EQ(count_of(*database, "logs"), 0);
+}
+
+TEST_F(LogTableTest, NoRowsNeedNoDatabase) {
+  const auto database = open_file(path_);
+  EXPECT_EQ(table_.insert(*database, kWriter, {}, {}).value(), 0);
+}
+
+TEST_F(LogTableTest, SaysSchemaWhenTheTableIsMissing) {
+  const auto database = open_file(path_);
+  const std::vector<Record> rows{record_of(1)};
+  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).status().code(), StatusCode::kSchema);
+}
+
+TEST_F(LogTableTest, WritesNothingAndTakesNoLockWhenAllIsThere) {
+  ASSERT_TRUE(table_.prepare(*open_file(path_), {}).is_ok());
+  RawSqlite other(path_);
+  ASSERT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
+  const auto database = open_file(path_);
+  EXPECT_TRUE(table_.prepare(*database, {.lock_wait = std::chrono::milliseconds(0)}).is_ok());
+  const auto reader = open_file(path_, OpenMode::kReadOnly);
+  EXPECT_TRUE(table_.prepare(*reader, {}).is_ok());
+}
+
+TEST_F(LogTableTest, HandsOnThatTheDatabaseIsBusy) {
+  const auto database = open_file(path_);
+  RawSqlite other(path_);
+  ASSERT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
+  const Status status = table_.prepare(*database, {.lock_wait = std::chrono::milliseconds(0)});
+  EXPECT_EQ(status.code(), StatusCode::kOverload);
+}
+
+TEST_F(LogTableTest, AddsWhatIsMissing) {
+  EXPECT_EQ(answer_after(std::string("CREATE TABLE logs(") + kColumns +
+                         ", PRIMARY KEY(created_at, writer, seq)) WITHOUT ROWID"),
+            "");
+  EXPECT_EQ(RawSqlite(path_).value("SELECT value FROM logs_meta"), "1");
+  EXPECT_EQ(answer_after("DELETE FROM logs_meta"), "");
+  EXPECT_EQ(RawSqlite(path_).value("SELECT value FROM logs_meta"), "1");
+  EXPECT_EQ(answer_after("DROP TABLE logs"), "");
+}
+
+TEST_F(LogTableTest, RefusesATableOfAnotherShapeAndSaysHow) {
+  const auto says = [](const std::string& how) {
+    return "table \"logs\" in this database has another shape (" + how +
+           "); use another --table or rename it";
+  };
+  const std::string key = ", PRIMARY KEY(created_at, writer, seq))";
+  const std::string columns = kColumns;
+  struct Case {
+    std::string definition;
+    std::string how;
+  };
+  const std::vector<Case> cases = {
+      {"(created_at TEXT NOT NULL, writer INTEGER NOT NULL, msg TEXT)",
+       R"(column 3 is "msg TEXT", expected "seq INTEGER NOT NULL")"},
+      {"(created_at DATETIME NOT NULL)",
+       R"(column 1 is "created_at DATETIME NOT NULL", expected "created_at TEXT NOT NULL")"},
+      {'(' + columns + " NOT NULL" + key,
+       R"(column 7 is "fields TEXT NOT NULL", expected "fields TEXT")"},
+      {'(' + columns + ", extra" + key, "it has 8 columns, expected 7"},
+      {"(created_at TEXT NOT NULL, writer INTEGER NOT NULL)", "it has 2 columns, expected 7"},
+      {'(' + columns + ')', "its primary key is (), expected (created_at, writer, seq)"},
+      {'(' + columns + ", PRIMARY KEY(writer, seq, created_at))",
+       "its primary key is (writer, seq, created_at), expected (created_at, writer, seq)"},
+  };
+  for (const Case& each : cases) {
+    EXPECT_EQ(answer_after("DROP TABLE IF EXISTS logs; CREATE TABLE logs" + each.definition),
+              says(each.how));
+    EXPECT_EQ(RawSqlite(path_).value("SELECT name FROM sqlite_schema WHERE name = 'logs_meta'"),
+              "none");
+  }
+}
+
+TEST_F(LogTableTest, RefusesAMetaTableThatIsNotOurs) {
+  EXPECT_THAT(
+      answer_after("CREATE TABLE logs_meta(id INTEGER PRIMARY KEY)"),
+      HasSubstr("\"logs_meta\" in this database has another shape (column 1 is \"id INTEGER\""));
+}
+
+TEST_F(LogTableTest, RefusesAViewAndAnIndexOfTheName) {
+  EXPECT_EQ(answer_after("CREATE VIEW Logs AS SELECT 1"),
+            "table \"Logs\" in this database is no table but of type view; use another --table or "
+            "rename it");
+  EXPECT_THAT(answer_after("DROP VIEW Logs; CREATE TABLE t(a); CREATE INDEX logs ON t(a)"),
+              HasSubstr("of type index"));
+  EXPECT_THAT(answer_after("DROP INDEX logs; CREATE VIEW logs_meta AS SELECT 1"),
+              HasSubstr("of type view"));
+}
+
+TEST_F(LogTableTest, RefusesATableOfANewerVersion) {
+  ASSERT_TRUE(table_.prepare(*open_file(path_), {}).is_ok());
+  EXPECT_EQ(answer_after("UPDATE logs_meta SET value = 2"),
+            "table \"logs\" was made by a newer Spillway (schema version 2, this one knows 1); "
+            "update this program");
+  EXPECT_EQ(answer_after("UPDATE logs_meta SET value = 1.0"), "");  // As D1 stores it.
+  EXPECT_THAT(answer_after("UPDATE logs_meta SET value = 'one'"),
+              HasSubstr("holds no number as schema_version"));
+}
+
+TEST_F(LogTableTest, TakesAnyNameThatCanBeQuoted) {
+  const auto database = open_file(path_);
+  for (const std::string name :
+       {"a\"; DROP TABLE logs; --", "select", "x y", "Überlauf", "%s", "a'b", "[x]", "1"}) {
+    const LogTable table = table_named(name);
+    ASSERT_TRUE(table.prepare(*database, {}).is_ok()) << name;
+    EXPECT_TRUE(table.prepare(*database, {}).is_ok()) << name;
+    const std::vector<Record> rows{record_of(1)};
+    EXPECT_EQ(table.insert(*database, kWriter, rows, {}).value(), 1) << name;
+    EXPECT_EQ(value_of(*database, "SELECT count(*) FROM sqlite_schema WHERE name = ?", {name}),
+              Value(std::int64_t{1}));
+  }
+  EXPECT_EQ(count_of(*database, "\"a\"\"; DROP TABLE logs; --\""), 1);
+}
+
+TEST(LogTableName, HasBounds) {
+  for (const std::string& name :
+       {std::string(), std::string(65, 'x'), std::string("a\0b", 3), std::string("\xff"),
+        std::string("sqlite_x"), std::string("SQLite_x")}) {
+    EXPECT_EQ(LogTable::named(name).status().code(), StatusCode::kInvalidArgument) << name;
+  }
+  for (const std::string& name :
+       {std::string(64, 'x'), std::string("sqlite"), std::string("logs")}) {
+    EXPECT_EQ(LogTable::named(name).value().name(), name);
+  }
+}
+
+}  // namespace
+}  // namespace spillway
