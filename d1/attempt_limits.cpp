@@ -45,7 +45,7 @@ bool AttemptLimits::wait_for_lock() noexcept {
   // test's clock that stands still does not make the wait endless.
   lock_wait_left_ -= wait;
   ++waits_;
-  return !is_cancelled();
+  return true;
 }
 
 }  // namespace spillway

@@ -164,12 +164,13 @@ void GapLedger::release(GapReason reason) noexcept {
   }
 }
 
-void GapLedger::reopen(Gap gap) {
+void GapLedger::reopen(const Gap& gap) {
   Slot& at = slot(gap.reason);
+  Gap whole = gap;
   if (at.open) {
-    gap.skipped.merge(at.open->skipped);
+    whole.skipped.merge(at.open->skipped);
   }
-  at.open = std::move(gap);
+  at.open = whole;
   at.has_sealed = false;
 }
 

@@ -97,7 +97,7 @@ class GapLedger {
   /// come before.
   void stored(const Gap& gap) noexcept;
   void in_doubt(const Gap& gap) noexcept;
-  void reopen(Gap gap);
+  void reopen(const Gap& gap);
   /// The database takes this row under no circumstances: its counts stay unreported.
   void refused(const Gap& gap) noexcept;
 

@@ -87,7 +87,6 @@ class Inbox {
   bool is_intake_waiting_ = false;
   bool is_idle_ = true;  ///< The intake thread found no records when it last looked.
   bool is_closed_ = false;
-  bool is_close_taken_ = false;
 };
 
 }  // namespace spillway

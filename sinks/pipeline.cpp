@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iomanip>
 #include <random>
+#include <sstream>
 #include <utility>
 
 namespace spillway {
@@ -25,7 +27,9 @@ constexpr milliseconds kStopGrace{500};
 constexpr std::chrono::seconds kHealthy{1};
 
 void write_to_stderr(std::string_view line) {
-  std::fprintf(stderr, "spillway: %.*s\n", static_cast<int>(line.size()), line.data());
+  // When stderr is gone there is nobody left to tell.
+  static_cast<void>(
+      std::fprintf(stderr, "spillway: %.*s\n", static_cast<int>(line.size()), line.data()));
 }
 
 /// Below 2^53, so that JSON numbers carry it; 0 is left free.
@@ -61,10 +65,10 @@ Status check(const PipelineOptions& options) {
   };
   for (const Bound& bound : bounds) {
     if (bound.value < bound.min || bound.value > bound.max) {
-      char text[160];
-      std::snprintf(text, sizeof text, "%s is %.0Lf; it must be from %.0Lf to %.0Lf", bound.option,
-                    bound.value, bound.min, bound.max);
-      return Status(StatusCode::kInvalidArgument, text);
+      std::ostringstream text;
+      text << std::fixed << std::setprecision(0) << bound.option << " is " << bound.value
+           << "; it must be from " << bound.min << " to " << bound.max;
+      return Status(StatusCode::kInvalidArgument, text.str());
     }
   }
   return options.clock ? Status() : Status(StatusCode::kInvalidArgument, "clock is null");

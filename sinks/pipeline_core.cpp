@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
+#include <iomanip>
+#include <sstream>
 #include <utility>
 
 namespace spillway {
@@ -27,10 +28,9 @@ std::chrono::nanoseconds resend_delay(int resends, std::uint64_t& random_state) 
 }
 
 std::string seconds_text(std::chrono::nanoseconds duration) {
-  char text[32];
-  const double seconds = std::chrono::duration<double>(duration).count();
-  std::snprintf(text, sizeof text, "%.3g s", seconds);
-  return text;
+  std::ostringstream text;
+  text << std::setprecision(3) << std::chrono::duration<double>(duration).count() << " s";
+  return text.str();
 }
 
 std::size_t row_bytes(const Record& row) noexcept {
@@ -194,18 +194,18 @@ void PipelineCore::hold_through_pause(SteadyTime now) {
   for (Batch& batch : std::exchange(pending_, {})) {
     if (batch.is_in_doubt) {
       held.push_back(std::move(batch));
-    } else if (auto error = reduce_to_oldest_error(std::move(batch), held.empty(), now)) {
+    } else if (auto error = reduce_to_oldest_error(batch, held.empty(), now)) {
       held.push_back(*std::move(error));
     }
   }
   pending_ = std::move(held);
 }
 
-std::optional<Batch> PipelineCore::reduce_to_oldest_error(Batch batch, bool may_keep,
+std::optional<Batch> PipelineCore::reduce_to_oldest_error(const Batch& batch, bool may_keep,
                                                           SteadyTime now) {
   std::optional<Batch> kept;
-  for (Gap& gap : batch.gaps) {
-    gaps_.reopen(std::move(gap));
+  for (const Gap& gap : batch.gaps) {
+    gaps_.reopen(gap);
   }
   for (std::size_t i = batch.gaps.size(); i < batch.rows->size(); ++i) {
     const Record& row = (*batch.rows)[i];
@@ -399,8 +399,8 @@ void PipelineCore::give_up(SteadyTime now) {
       const Record& row = (*batch.rows)[i];
       skip(GapReason::kClosed, row.level, row.time, row.seq, now);
     }
-    for (Gap& gap : batch.gaps) {
-      gaps_.reopen(std::move(gap));
+    for (const Gap& gap : batch.gaps) {
+      gaps_.reopen(gap);
     }
   }
   pending_ = std::move(in_doubt);

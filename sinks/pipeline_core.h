@@ -119,7 +119,7 @@ class PipelineCore {
   void refuse(const Batch& batch, const Status& failure, SteadyTime now);
   void begin_pause(const PauseRule& rule, const Status& failure, bool is_held, SteadyTime now);
   void hold_through_pause(SteadyTime now);
-  std::optional<Batch> reduce_to_oldest_error(Batch batch, bool may_keep, SteadyTime now);
+  std::optional<Batch> reduce_to_oldest_error(const Batch& batch, bool may_keep, SteadyTime now);
 
   void skip(GapReason reason, Level level, WallTime time, std::int64_t seq, SteadyTime now);
   void skip_front(GapReason reason, SteadyTime now);

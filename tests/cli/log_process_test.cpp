@@ -241,6 +241,7 @@ TEST_F(Log, RefusesADatabaseUrlItDoesNotKnow) {
 
 TEST_F(Log, RefusesAMissingDirectory) {
   expect_refusal(program({"log", "--db", "sqlite:missing/x.db"}), {"missing"});
+  expect_refusal(program({"log", "--db", "sqlite:mis\nsing/x.db"}), {"mis sing"});
   EXPECT_THAT(files(), IsEmpty());
 }
 

@@ -100,5 +100,19 @@ TEST_F(SqliteInterrupt, GetsTheLockThatIsGivenUpInTheMeantime) {
   EXPECT_TRUE(timed("INSERT INTO t VALUES(1)", {.lock_wait = seconds(60)}).status.is_ok());
 }
 
+TEST_F(SqliteInterrupt, ANewFileGetsItsWalAsSoonAsAReaderHasLeftIt) {
+  const std::string path = directory_.path("new.db");
+  RawSqlite reader(path);  // As one that has just begun to make the file, and looks at it.
+  ASSERT_EQ(reader.exec("PRAGMA page_size=16384; PRAGMA auto_vacuum=INCREMENTAL; BEGIN"),
+            SQLITE_OK);
+  ASSERT_EQ(reader.value("SELECT count(*) FROM sqlite_schema"), "0");
+  const std::jthread leaver([&reader] {
+    std::this_thread::sleep_for(milliseconds(50));
+    reader.exec("COMMIT");
+  });
+  const auto database = open_file(path, OpenMode::kCreate, {.busy_timeout = seconds(20)});
+  EXPECT_EQ(testing::value_of(*database, "PRAGMA journal_mode"), Value("wal"));
+}
+
 }  // namespace
 }  // namespace spillway

@@ -32,14 +32,14 @@ class SqliteTransaction : public testing::SqliteFile {
   }
 
   void expect_untouched_and_usable() {
+    RawSqlite other(path_);
+    // Before the next call: a connection that is not back in autocommit still holds its lock.
+    EXPECT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
+    EXPECT_EQ(other.exec("COMMIT"), SQLITE_OK);
     EXPECT_EQ(count_of(*database_, "t"), 0);
     EXPECT_TRUE(run(*database_, {{"INSERT INTO t(b) VALUES('x')"}}).has_value());
     EXPECT_EQ(count_of(*database_, "t"), 1);
-    RawSqlite other(path_);
-    // Succeeds only if the connection is back in autocommit: no lock is held between calls.
-    EXPECT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
     EXPECT_EQ(other.exec("DELETE FROM t"), SQLITE_OK);
-    EXPECT_EQ(other.exec("COMMIT"), SQLITE_OK);
   }
 
   std::unique_ptr<SqliteDatabase> database_ = open_file(path_);
