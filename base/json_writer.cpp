@@ -11,7 +11,7 @@
 namespace spillway {
 namespace {
 
-constexpr int kDepthMax = 64;  // The bits of JsonWriter's objects_.
+[[maybe_unused]] constexpr int kDepthMax = 64;  // The bits of JsonWriter's objects_.
 
 bool needs_no_escape(char letter) noexcept {
   const auto byte = static_cast<std::uint8_t>(letter);

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+// CMake precompiles headers for a target, and a target needs a source.
