@@ -42,7 +42,7 @@ class LineFeed {
   void finish() { splitter_.finish(on_line_); }
 
  private:
-  Level level_of(std::string_view line) const noexcept {
+  [[nodiscard]] Level level_of(std::string_view line) const noexcept {
     return options_.level_from == LevelSource::kLine ? level_word(line).value_or(options_.level)
                                                      : options_.level;
   }
@@ -54,7 +54,7 @@ class LineFeed {
     record.context = options_.context;
     record.message = line;
     record.message_bytes = line_bytes == line.size() ? 0 : line_bytes;
-    pipeline_.wait_for_room(record.level, line.size());
+    pipeline_.wait_for_room(record);
     pipeline_.accept(record);  // What is shed is counted in the closing line.
   }
 

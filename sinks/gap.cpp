@@ -154,7 +154,10 @@ void GapLedger::stored(const Gap& gap) noexcept {
 
 void GapLedger::in_doubt(const Gap& gap) noexcept { release(gap.reason); }
 
-void GapLedger::refused(const Gap& gap) noexcept { release(gap.reason); }
+void GapLedger::refused(const Gap& gap) noexcept {
+  has_refused_ = true;
+  release(gap.reason);
+}
 
 void GapLedger::release(GapReason reason) noexcept {
   Slot& at = slot(reason);

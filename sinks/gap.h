@@ -105,6 +105,7 @@ class GapLedger {
   [[nodiscard]] const LevelCounts& reported() const noexcept { return reported_; }
   /// The lowest number of a record in a gap that is open; empty: none is.
   [[nodiscard]] std::optional<std::int64_t> first_open_seq() const noexcept;
+  [[nodiscard]] bool has_refused() const noexcept { return has_refused_; }
   /// " (12 while SQLite was busy, 3 left in the queue)": the open gaps, for a diagnostic. Empty:
   /// there are none.
   [[nodiscard]] std::string describe_open(std::string_view database) const;
@@ -121,6 +122,7 @@ class GapLedger {
   std::array<Slot, kGapReasonCount> slots_;
   LevelCounts skipped_{};
   LevelCounts reported_{};
+  bool has_refused_ = false;
 };
 
 }  // namespace spillway

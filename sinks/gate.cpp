@@ -90,10 +90,13 @@ void OverloadGate::on_attempt(SteadyTime start, bool uses_slot) noexcept {
   }
 }
 
+void OverloadGate::be_quiet(std::chrono::milliseconds duration, SteadyTime now) noexcept {
+  quiet_until_ = std::max(quiet_until_, now + duration);
+}
+
 bool OverloadGate::pause(const PauseRule& rule, bool is_held, SteadyTime now) noexcept {
   const bool begins = !is_paused(now);
   paused_until_ = std::max(paused_until_, now + rule.pause);
-  quiet_until_ = std::max(quiet_until_, now + rule.quiet);
   reason_ = rule.reason;
   has_slots_ = rule.has_slots;
   if (begins) {  // The first ERROR goes at once, unless this attempt carried what is sent again.

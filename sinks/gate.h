@@ -51,6 +51,8 @@ class OverloadGate {
 
   /// An attempt begins. `uses_slot`: it carries a record of level ERROR or a held batch.
   void on_attempt(SteadyTime start, bool uses_slot) noexcept;
+  /// Whatever becomes of the attempt: the other side asked not to be spoken to for so long.
+  void be_quiet(std::chrono::milliseconds duration, SteadyTime now) noexcept;
   /// The attempt that began last ended at `now` with a failure that this rule answers. `is_held`:
   /// something of it is kept to be sent again. True if a pause began, false if one went on.
   bool pause(const PauseRule& rule, bool is_held, SteadyTime now) noexcept;

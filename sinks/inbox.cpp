@@ -34,15 +34,7 @@ bool Inbox::accept(const RecordView& record) noexcept {
     ++after_close_;
     return false;
   }
-  bool is_taken = has_room(taken.level, RecordQueue::bytes_of(taken));
-  if (is_taken) {
-    try {
-      mail_.records.push(taken);
-    } catch (...) {  // Out of memory: the record is lost, the application is not, and the loss is
-                     // counted.
-      is_taken = false;
-    }
-  }
+  const bool is_taken = has_room(taken) && push(taken);
   if (!is_taken) {
     note_shed(taken);
   }
@@ -50,11 +42,23 @@ bool Inbox::accept(const RecordView& record) noexcept {
   return is_taken;
 }
 
-void Inbox::wait_for_room(Level level, std::size_t message_bytes) noexcept {
+/// False when there is no memory: the record is lost and counted, and the application goes on.
+bool Inbox::push(const RecordView& record) noexcept {
+  try {
+    mail_.records.push(record);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+void Inbox::wait_for_room(const RecordView& record) noexcept {
   constexpr std::chrono::milliseconds kLookAgain{100};
-  const std::size_t bytes = RecordQueue::bytes_of({}) + std::min(message_bytes, kMessageBytesMax);
+  const RecordView offered = bounded(record);
+  const bool can_ever_fit =
+      admits(offered.level, RecordQueue::bytes_of(offered), {}, options_.limit);
   std::unique_lock lock(mutex_);
-  while (!is_closed_ && !has_room(level, bytes)) {
+  while (can_ever_fit && !is_closed_ && !has_room(offered)) {
     const SteadyTime now = clock_.steady_now();
     if (now >= worth_waiting_until_) {
       return;
@@ -133,8 +137,8 @@ QueueFill Inbox::fill() const noexcept {
           .records = downstream_.records + mail_.records.records()};
 }
 
-bool Inbox::has_room(Level level, std::size_t bytes) const noexcept {
-  return admits(level, bytes, fill(), options_.limit);
+bool Inbox::has_room(const RecordView& record) const noexcept {
+  return admits(record.level, RecordQueue::bytes_of(record), fill(), options_.limit);
 }
 
 /// After records were taken the intake thread looks again by itself, so that a stream of them does

@@ -46,7 +46,7 @@ class Inbox {
 
   /// See Pipeline::accept and Pipeline::wait_for_room.
   bool accept(const RecordView& record) noexcept;
-  void wait_for_room(Level level, std::size_t message_bytes) noexcept;
+  void wait_for_room(const RecordView& record) noexcept;
 
   void answer(SendDone answer);
   /// Gives the number of the request, from 1.
@@ -66,8 +66,9 @@ class Inbox {
 
  private:
   [[nodiscard]] QueueFill fill() const noexcept;
-  [[nodiscard]] bool has_room(Level level, std::size_t bytes) const noexcept;
+  [[nodiscard]] bool has_room(const RecordView& record) const noexcept;
   [[nodiscard]] bool deserves_attention() const noexcept;
+  bool push(const RecordView& record) noexcept;
   void note_shed(const RecordView& record) noexcept;
   void wake_if_needed() noexcept;
   [[nodiscard]] std::optional<SteadyTime> earliest_wake(std::optional<SteadyTime> wake_at) const;

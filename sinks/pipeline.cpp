@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "spillway/pipeline.h"
+#include <spillway/pipeline.h>
 
 #include "sinks/inbox.h"
 #include "sinks/pipeline_core.h"
@@ -8,10 +8,17 @@
 #include "sinks/worker_thread.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <iomanip>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <random>
 #include <sstream>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 namespace spillway {
@@ -25,6 +32,12 @@ constexpr milliseconds kStopGrace{500};
 
 // A successful write says for this long that waiting for room is worth it.
 constexpr std::chrono::seconds kHealthy{1};
+
+/// Callers write milliseconds::max() for "as long as it takes"; added to a time it would overflow.
+milliseconds bounded(milliseconds timeout) {
+  constexpr milliseconds kYear = std::chrono::hours(24 * 365);
+  return std::clamp(timeout, milliseconds(0), kYear);
+}
 
 void write_to_stderr(std::string_view line) {
   // When stderr is gone there is nobody left to tell.
@@ -84,8 +97,8 @@ CoreOptions core_options(const PipelineOptions& options, std::uint64_t seed) {
 }
 
 InboxOptions inbox_options(const PipelineOptions& options) {
-  constexpr std::size_t kPart =
-      4;  // Of a batch, so that the next one is collected while one is sent.
+  // Of a batch, so that the next one is collected while one is sent.
+  constexpr std::size_t kPart = 4;
   return {.limit = {.bytes = options.queue_bytes_max, .records = options.queue_records_max},
           .wake_records = std::max<std::size_t>(options.batch_rows_max / kPart, 1),
           .wake_bytes = options.batch_bytes_max / kPart,
@@ -127,14 +140,16 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
 
   Stats flush(milliseconds timeout) {
     const std::uint64_t request = inbox_.request_flush();
-    const bool is_settled = scoreboard_.wait_for_flush(request, timeout);
+    const bool is_settled = scoreboard_.wait_for_flush(request, bounded(timeout));
+    const Scoreboard::Entry entry = scoreboard_.entry();
     Stats now = stats();
-    now.is_complete = is_settled && (now.is_complete || !scoreboard_.entry().is_final);
+    // After a close nothing more is settled than its own account says.
+    now.is_complete = is_settled && !entry.has_unreportable && (now.is_complete || !entry.is_final);
     return now;
   }
 
   Stats close(milliseconds timeout) {
-    inbox_.request_close(clock_.steady_now() + timeout);
+    inbox_.request_close(clock_.steady_now() + bounded(timeout));
     const std::lock_guard lock(close_mutex_);  // A second caller waits for the first.
     if (intake_thread_.joinable()) {
       intake_thread_.join();
@@ -148,15 +163,27 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
  private:
   // The intake thread.
 
-  void run_intake() {
-    while (!is_done_) {
-      Mail mail = inbox_.wait(wake_at_);
-      try {
-        take_in(std::move(mail));
-      } catch (const std::exception& error) {  // Out of memory: the thread must go on all the same.
-        report(std::string("an error in the log pipeline: ") + error.what());
+  void run_intake() noexcept {
+    try {
+      while (!is_done_) {
+        take_in(inbox_.wait(wake_at_));
       }
+    } catch (...) {
+      stop_for_good();
     }
+  }
+
+  /// There was no memory in the middle of a decision: the account can no longer be trusted, so none
+  /// is given from here on. The application goes on; its calls are counted as after close.
+  void stop_for_good() noexcept {
+    is_done_ = true;
+    inbox_.request_close(SteadyTime::min());
+    cancel_.request_stop();
+    Scoreboard::Entry entry = scoreboard_.entry();
+    entry.is_final = true;
+    entry.stats.is_complete = false;
+    scoreboard_.publish(entry);
+    report("out of memory: the log pipeline has stopped");
   }
 
   void take_in(Mail mail) {
@@ -218,6 +245,7 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
                          .settled_through = core_.settled_through(),
                          .flushes_seen = flushes_seen_,
                          .flush_target = flush_target_,
+                         .has_unreportable = core_.has_unreportable(),
                          .is_final = is_done_});
   }
 
@@ -314,8 +342,8 @@ Pipeline::~Pipeline() { state_->close(state_->close_timeout()); }
 
 bool Pipeline::accept(const RecordView& record) noexcept { return state_->inbox().accept(record); }
 
-void Pipeline::wait_for_room(Level level, std::size_t message_bytes) noexcept {
-  state_->inbox().wait_for_room(level, message_bytes);
+void Pipeline::wait_for_room(const RecordView& record) noexcept {
+  state_->inbox().wait_for_room(record);
 }
 
 Stats Pipeline::flush(milliseconds timeout) noexcept { return state_->flush(timeout); }

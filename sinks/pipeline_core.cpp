@@ -19,6 +19,9 @@ using std::chrono::milliseconds;
 constexpr int kResendsMax = 4;
 constexpr milliseconds kFirstResendDelay{200};
 
+// Refused rows are told one by one, but no faster than a person reads.
+constexpr std::chrono::seconds kRefusalLineInterval{5};
+
 /// 0.2, 0.4, 0.8, 1.6 s, each 80 to 120 %, so that many writers do not come back together.
 std::chrono::nanoseconds resend_delay(int resends, std::uint64_t& random_state) {
   const double factor = 0.8 + 0.4 * next_unit_random(random_state);
@@ -135,6 +138,7 @@ void PipelineCore::on_failed(Batch batch, const Status& failure, SteadyTime now)
     }
   }
   const PauseRule rule = rule_for(failure, options_.overload);
+  gate_.be_quiet(rule.quiet, now);
   if (rule.remedy == Remedy::kSplit) {
     split_or_refuse(batch, failure, now);
     return;
@@ -169,8 +173,22 @@ void PipelineCore::refuse(const Batch& batch, const Status& failure, SteadyTime 
   } else {  // To count it as a gap of its own would be refused again, for ever.
     gaps_.refused(batch.gaps.front());
   }
-  diagnostics_.push_back("the database refused the row with seq " + std::to_string(row.seq) + ": " +
-                         failure.to_string());
+  tell_refusal("the database refused the row with seq " + std::to_string(row.seq) + ": " +
+                   failure.to_string(),
+               now);
+}
+
+/// A database that refuses every row would otherwise write a line for each.
+void PipelineCore::tell_refusal(std::string line, SteadyTime now) {
+  if (now < next_refusal_line_) {
+    ++untold_refusals_;
+    return;
+  }
+  if (untold_refusals_ > 0) {
+    line += " (and " + std::to_string(std::exchange(untold_refusals_, 0)) + " more before it)";
+  }
+  diagnostics_.push_back(std::move(line));
+  next_refusal_line_ = now + kRefusalLineInterval;
 }
 
 void PipelineCore::begin_pause(const PauseRule& rule, const Status& failure, bool is_held,
@@ -348,16 +366,20 @@ std::optional<SteadyTime> PipelineCore::batch_due_at(SteadyTime now) const {
 
 /// When choose_send could next find something, if nothing arrives before.
 std::optional<SteadyTime> PipelineCore::next_opportunity(SteadyTime now) const {
-  if (!gate_.is_paused(now)) {
-    return pending_.empty() ? batch_due_at(now) : std::max(resend_at_, now);
-  }
+  const std::optional<SteadyTime> next = gate_.is_paused(now) ? next_opportunity_in_pause(now)
+                                         : pending_.empty()   ? batch_due_at(now)
+                                                              : std::max(resend_at_, now);
+  return next ? std::max(*next, gate_.quiet_until()) : next;
+}
+
+std::optional<SteadyTime> PipelineCore::next_opportunity_in_pause(SteadyTime now) const {
   const bool has_pending = !pending_.empty();
   const bool has_gaps = gaps_.due_at(gap_age()).has_value();
   if (!has_pending && !has_gaps) {
     return std::nullopt;
   }
   if ((has_pending && may_try_pending_) || (has_gaps && may_try_gaps_)) {
-    return std::max(now, gate_.quiet_until());
+    return now;
   }
   return earlier(gate_.paused_until(), has_pending ? gate_.slot_at() : std::nullopt);
 }

@@ -98,6 +98,9 @@ class PipelineCore {
   [[nodiscard]] Stats stats() const;
   /// Every record up to this number is stored, or skipped and named in a stored gap row.
   [[nodiscard]] std::int64_t settled_through() const;
+  /// Some records were skipped and their gap row was refused for good: they are settled, and
+  /// named nowhere.
+  [[nodiscard]] bool has_unreportable() const noexcept { return gaps_.has_refused(); }
   /// The number that was given out last.
   [[nodiscard]] std::int64_t last_seq() const noexcept { return seqs_.next - 1; }
   /// What waits in memory and is not in a batch yet.
@@ -117,6 +120,7 @@ class PipelineCore {
   void on_failed(Batch batch, const Status& failure, SteadyTime now);
   void split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now);
   void refuse(const Batch& batch, const Status& failure, SteadyTime now);
+  void tell_refusal(std::string line, SteadyTime now);
   void begin_pause(const PauseRule& rule, const Status& failure, bool is_held, SteadyTime now);
   void hold_through_pause(SteadyTime now);
   std::optional<Batch> reduce_to_oldest_error(const Batch& batch, bool may_keep, SteadyTime now);
@@ -139,6 +143,7 @@ class PipelineCore {
 
   [[nodiscard]] std::optional<SteadyTime> next_wake(SteadyTime now) const;
   [[nodiscard]] std::optional<SteadyTime> next_opportunity(SteadyTime now) const;
+  [[nodiscard]] std::optional<SteadyTime> next_opportunity_in_pause(SteadyTime now) const;
   void finish_closing(SteadyTime now, Actions& actions);
   void give_up(SteadyTime now);
 
@@ -168,6 +173,8 @@ class PipelineCore {
   std::uint64_t attempts_ = 0;
   std::optional<SteadyTime> last_success_;
   std::optional<SteadyTime> paused_since_;  ///< Until the first success after the pause.
+  SteadyTime next_refusal_line_ = SteadyTime::min();
+  std::uint64_t untold_refusals_ = 0;
   std::vector<std::string> diagnostics_;
 };
 

@@ -55,19 +55,28 @@ std::size_t RecordQueue::bytes_of(const RecordView& record) noexcept {
   return entry_bytes(header_of(record));
 }
 
-void RecordQueue::push(const RecordView& record) {
-  const Header header = header_of(record);
-  const std::size_t needed = entry_bytes(header);
+/// The block that takes `needed` more bytes without allocating, so that a failed allocation leaves
+/// no half of a record behind.
+RecordQueue::Block& RecordQueue::block_for(std::size_t needed) {
   if (blocks_.empty() || blocks_.back().size() + needed > kBlockBytes) {
     Block block;
-    block.reserve(std::max(needed, blocks_.empty() ? kFirstReserveBytes : kBlockBytes));
+    // A large record gets no more than it needs: its block would stay half empty.
+    const bool is_large = needed > kBlockBytes / 8;
+    const std::size_t usual = blocks_.empty() ? kFirstReserveBytes : kBlockBytes;
+    block.reserve(is_large ? needed : usual);
     blocks_.push_back(std::move(block));
   }
   Block& block = blocks_.back();
-  if (block.capacity() - block.size() <
-      needed) {  // All allocation before the first byte is written.
+  if (block.capacity() - block.size() < needed) {
     block.reserve(std::max(std::min(2 * block.capacity(), kBlockBytes), block.size() + needed));
   }
+  return block;
+}
+
+void RecordQueue::push(const RecordView& record) {
+  const Header header = header_of(record);
+  const std::size_t needed = entry_bytes(header);
+  Block& block = block_for(needed);
   append_bytes(block, &header, sizeof header);
   append_bytes(block, record.context.data(), record.context.size());
   append_bytes(block, record.message.data(), record.message.size());

@@ -2,8 +2,8 @@
 //
 // RecordQueue: records in order of arrival, copied into blocks of bytes.
 //
-// Not one allocation per record, and a size in bytes that is what the process really pays: this is
-// what a memory bound is measured against. Not thread-safe.
+// No allocation for each record, and a size in bytes that is close to what the process pays: this
+// is what a memory bound is measured against. Not thread-safe.
 #pragma once
 
 #include <spillway/record.h>
@@ -36,6 +36,7 @@ class RecordQueue {
 
  private:
   using Block = std::vector<char>;
+  [[nodiscard]] Block& block_for(std::size_t needed);
   void append_block(Block&& block);
 
   std::deque<Block> blocks_;

@@ -20,6 +20,7 @@ class Scoreboard {
     std::int64_t settled_through = 0;
     std::uint64_t flushes_seen = 0;  ///< The last flush request that was taken in …
     std::int64_t flush_target = 0;   ///< … and the last number that had been given out then.
+    bool has_unreportable = false;   ///< See PipelineCore.
     bool is_final = false;
   };
 

@@ -2,6 +2,7 @@
 #include "sinks/shipper.h"
 
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace spillway {
@@ -47,20 +48,27 @@ SendDone Shipper::ship(const Send& send, const std::stop_token& cancel) noexcept
     options.lock_wait = std::chrono::milliseconds(0);
   }
   SendDone done;
+  has_sent_rows_ = false;
   try {  // The factory and the Database are the user's: nothing of theirs may end the thread.
     done.status = attempt(send, options);
     done.database = database_ ? database_->traits().name : name_from(done.status);
+  } catch (const std::bad_alloc&) {  // No time to make up a text.
+    done.status = out_of_memory_;
   } catch (const std::exception& error) {
-    done.status = Status(StatusCode::kInternal, error.what());
+    done.status = thrown(error.what());
   } catch (...) {
-    done.status =
-        Status(StatusCode::kInternal, "the database threw something that is no std::exception");
+    done.status = thrown("the database threw something that is no std::exception");
   }
   if (!keeps_connection(done.status.code())) {
     database_.reset();
     is_prepared_ = false;
   }
   return done;
+}
+
+Status Shipper::thrown(const char* what) const {
+  const Status status(StatusCode::kInternal, what);
+  return has_sent_rows_ ? status : before_rows(status);
 }
 
 Status Shipper::attempt(const Send& send, const ExecuteOptions& options) {
@@ -112,6 +120,7 @@ Status Shipper::prepare(const ExecuteOptions& options) {
 }
 
 Status Shipper::insert(const Send& send, const ExecuteOptions& options) {
+  has_sent_rows_ = true;
   return table_.insert(*database_, writer_, *send.rows, options).status();
 }
 

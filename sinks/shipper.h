@@ -24,6 +24,7 @@ class Shipper {
   [[nodiscard]] SendDone ship(const Send& send, const std::stop_token& cancel) noexcept;
 
  private:
+  [[nodiscard]] Status thrown(const char* what) const;
   Status attempt(const Send& send, const ExecuteOptions& options);
   Status connect();
   Status prepare(const ExecuteOptions& options);
@@ -34,6 +35,8 @@ class Shipper {
   std::int64_t writer_;
   std::unique_ptr<Database> database_;
   bool is_prepared_ = false;
+  bool has_sent_rows_ = false;  ///< In this attempt.
+  const Status out_of_memory_{StatusCode::kInternal, "out of memory"};
 };
 
 }  // namespace spillway

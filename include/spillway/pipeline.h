@@ -50,9 +50,9 @@ struct PipelineOptions {
   std::chrono::milliseconds close_timeout = std::chrono::seconds(5);
 
   /// Takes the pipeline's own diagnostics, one line each, without newline: a pause began, rows were
-  /// refused, what was left at close. Called on the intake thread, and by close on the caller's.
-  /// Must not call back into the pipeline; an exception is swallowed. Empty: a line on stderr,
-  /// "spillway: …".
+  /// refused, what was left at close. Called on the intake thread, which stands still meanwhile: it
+  /// must return soon, and must not call flush or close, which wait for that thread. An exception
+  /// is swallowed. Empty: a line on stderr, "spillway: …".
   std::function<void(std::string_view)> on_diagnostic = {};
 
   // What changes only performance. The defaults are good for most programs.
@@ -95,21 +95,23 @@ class Pipeline {
   /// after close (counted in `after_close`).
   bool accept(const RecordView& record) noexcept;
 
-  /// Returns when a record of this level and message size would be queued, or as soon as waiting is
-  /// of no use: writes are paused, the last successful one (at first: the start) is over a second
-  /// ago, or the pipeline is closed. For programs that can wait, such as one that copies a file in.
-  void wait_for_room(Level level, std::size_t message_bytes) noexcept;
+  /// Returns when `record` would be queued, or as soon as waiting is of no use: writes are paused,
+  /// the last successful one (at first: the start) is over a second ago, the record is too large
+  /// for the queue, or the pipeline is closed. For programs that can wait, such as one that copies
+  /// a file in.
+  void wait_for_room(const RecordView& record) noexcept;
 
   /// Sends what was accepted before this call without waiting for a fuller batch, and returns when
   /// all of it is stored, or skipped and named in a stored gap row, at the latest after `timeout`.
-  /// `is_complete` of the answer says which. A timeout of 0 wakes the pipeline and returns at once.
-  /// During a pause nothing is sent earlier because of this.
+  /// `is_complete` of the answer says whether. A timeout of 0 wakes the pipeline and returns at
+  /// once; below 0 is 0, more than a year is a year. During a pause nothing is sent earlier because
+  /// of this.
   Stats flush(std::chrono::milliseconds timeout) noexcept;
 
   /// Stops accepting, sends what is left and ends the threads; returns when nothing more can be
   /// done, at the latest shortly after `timeout`. In a pause the held batch and the gap rows get
   /// one attempt each. What is left then is counted as skipped or in doubt, and told in one
-  /// diagnostic. A second call returns the same Stats.
+  /// diagnostic. `timeout` as in flush. A second call returns the same Stats.
   Stats close(std::chrono::milliseconds timeout) noexcept;
 
   /// The account as of the last event.

@@ -32,7 +32,7 @@ struct Stats {
   std::uint64_t stored = 0;
   /// Waiting to be sent, a held ERROR included.
   std::uint64_t queued = 0;
-  /// Sent for the first time, no answer yet.
+  /// Sent, no answer yet, and not in doubt.
   std::uint64_t in_flight = 0;
   /// Sent, fate unknown; will be sent again under the same key.
   std::uint64_t in_doubt = 0;

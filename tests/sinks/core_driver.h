@@ -127,19 +127,9 @@ class CoreDriver {
 
   /// One wake or event; follows the answers of a database that answers at once.
   void step(Event event) {
-    std::optional<Event> next(std::move(event));
+    std::optional<Event> next = step_once(std::move(event));
     while (next) {
-      Actions actions = core_.step(*std::move(next), now_);
-      next.reset();
-      wake_at_ = actions.wake_at;
-      is_done_ = is_done_ || actions.is_done;
-      is_cancelled_ = is_cancelled_ || actions.cancel_send;
-      diagnostics_.insert(diagnostics_.end(), actions.diagnostics.begin(),
-                          actions.diagnostics.end());
-      expect_account_adds_up();
-      if (actions.send) {
-        next = carry_out(*actions.send);
-      }
+      next = step_once(*std::exchange(next, std::nullopt));
     }
   }
 
@@ -172,6 +162,17 @@ class CoreDriver {
   }
 
  private:
+  /// Gives the answer of a database that answers at once.
+  std::optional<Event> step_once(Event event) {
+    Actions actions = core_.step(std::move(event), now_);
+    wake_at_ = actions.wake_at;
+    is_done_ = is_done_ || actions.is_done;
+    is_cancelled_ = is_cancelled_ || actions.cancel_send;
+    diagnostics_.insert(diagnostics_.end(), actions.diagnostics.begin(), actions.diagnostics.end());
+    expect_account_adds_up();
+    return actions.send ? carry_out(*actions.send) : std::nullopt;
+  }
+
   static SteadyTime at(milliseconds time) { return SteadyTime(time); }
   static milliseconds as_time(SteadyTime time) {
     return std::chrono::duration_cast<milliseconds>(time.time_since_epoch());

@@ -135,6 +135,19 @@ TEST(RetryAfter, ShorterThanThePauseItDoesNotShortenIt) {
   EXPECT_TRUE(driver.core().is_paused(SteadyTime(29'999ms)));
 }
 
+TEST(RetryAfter, IsObeyedBeforeTheHalvesOfARefusedBatchAreSent) {
+  CoreDriver driver;
+  driver.database_fails(
+      Status(StatusCode::kTooBig, "413").with_execution(Execution::kNo).with_retry_after(9s));
+  driver.log(0ms, Level::kInfo, 4);
+  driver.flush();
+  driver.database_stores();
+  driver.run_until(8'999ms);
+  EXPECT_THAT(driver.attempts(), SizeIs(1));
+  driver.run_until(9s);
+  EXPECT_EQ(driver.stats().stored, 4U);
+}
+
 TEST(RetryAfter, IsClampedToAQuarterOfAnHourAndToASecond) {
   const OverloadPolicy policy;
   const Status limited(StatusCode::kRateLimited, "slow down");
@@ -209,6 +222,19 @@ TEST_P(PoisonRow, FoundWhileTheDatabaseIsOverloadedIsCountedOnce) {
   EXPECT_EQ(sum(driver.stats().skipped_reported), 10U);
 }
 
+TEST(RefusedRows, AreToldNoFasterThanAPersonReads) {
+  CoreDriver driver;
+  driver.database_fails(Status(StatusCode::kConstraint, "CHECK"));
+  driver.log(0ms, Level::kInfo, 1'000);
+  driver.flush();
+  EXPECT_THAT(driver.diagnostics(), SizeIs(1));
+  driver.log(5s, Level::kInfo);
+  driver.flush();
+  ASSERT_THAT(driver.diagnostics(), SizeIs(2));
+  EXPECT_THAT(driver.diagnostics()[1], HasSubstr("(and 1000 more before it)"))
+      << "999 records and the gap row that names the first one";
+}
+
 TEST(RefusedGapRow, IsNotTriedForEver) {
   CoreDriver driver;
   driver.database([](const std::vector<Record>& rows) {
@@ -218,6 +244,7 @@ TEST(RefusedGapRow, IsNotTriedForEver) {
   driver.run_until(1h);
   EXPECT_THAT(driver.attempts(), SizeIs(1));
   EXPECT_EQ(sum(driver.stats().skipped_pending), 4U) << "never reported, and never claimed to be";
+  EXPECT_TRUE(driver.core().has_unreportable());
 }
 
 }  // namespace

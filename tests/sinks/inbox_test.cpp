@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "sinks/inbox.h"
 
-#include <gtest/gtest.h>
+#include <spillway/testing/fake_clock.h>
 
-#include "spillway/testing/fake_clock.h"
+#include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 namespace spillway {
 namespace {
@@ -55,9 +56,33 @@ TEST(Inbox, DoesNotWaitForRoomWhenWaitingIsOfNoUse) {
   Inbox inbox({.limit = {.bytes = 100'000, .records = 2}}, clock);
   EXPECT_TRUE(inbox.accept({}));
   clock.advance(std::chrono::seconds(1));  // The grace of the start is over.
-  inbox.wait_for_room(Level::kInfo, 0);    // Returns, or the test does not end.
+  inbox.wait_for_room({});                 // Returns, or the test does not end.
   inbox.set_downstream({}, SteadyTime::min());
-  inbox.wait_for_room(Level::kInfo, 0);
+  inbox.wait_for_room({});
+}
+
+TEST(Inbox, DoesNotWaitForARecordThatTheQueueCanNeverHold) {
+  const testing::FakeClock clock;  // Stands still, so that waiting would stay worth it.
+  Inbox inbox({.limit = {.bytes = 64'000, .records = 100}}, clock);
+  const std::string large(40'000, 'x');
+  inbox.wait_for_room({.message = large});
+  EXPECT_FALSE(inbox.accept({.message = large}));
+}
+
+TEST(Inbox, WaitingForRoomAsksForWhatAcceptNeeds) {
+  const testing::FakeClock clock;
+  const std::string context(900, 'c');
+  const RecordView record{.context = context, .message = "m", .fields = "{}"};
+  // Half of it holds exactly one such record, so that a second one has to wait.
+  Inbox inbox({.limit = {.bytes = 2 * RecordQueue::bytes_of(record), .records = 100}}, clock);
+  EXPECT_TRUE(inbox.accept(record));
+  std::thread makes_room([&inbox, &clock] {
+    const Mail mail = inbox.wait(std::nullopt);
+    inbox.set_downstream({}, clock.steady_now() + std::chrono::seconds(1));
+  });
+  inbox.wait_for_room(record);
+  EXPECT_TRUE(inbox.accept(record));
+  makes_room.join();
 }
 
 TEST(Inbox, AcceptsNothingAfterCloseAndCountsTheCalls) {

@@ -95,6 +95,48 @@ TEST_F(OverloadTimeline, AFailedErrorRestartsThePauseAndIsHeldForTheNextSlot) {
   EXPECT_EQ(driver.table().user_rows().back().message, "held");
 }
 
+/// The whole story: ERRORs at 1, 3 and 6.1 s, one at 11.2 s that fails, one at 15 s, INFO all
+/// along.
+class WholeTimeline : public OverloadTimeline {
+ protected:
+  void SetUp() override {
+    OverloadTimeline::SetUp();
+    driver.log(500ms, Level::kInfo);
+    driver.log(1s, Level::kError);
+    driver.log(3s, Level::kError);
+    driver.log(6100ms, Level::kError);
+    driver.log(7s, Level::kWarn);
+    driver.database_fails(busy());
+    driver.log(11'200ms, Level::kError);
+    driver.database_stores();
+    driver.log(15s, Level::kError);
+    driver.log(41'199ms, Level::kInfo, "latest skipped");
+  }
+  static constexpr auto kGapMessage = "Log persistence paused while SQLite was busy, 7 skipped";
+};
+
+TEST_F(WholeTimeline, EndsWithOneGapRowByTimerExactByLevel) {
+  driver.run_until(41'199ms);
+  EXPECT_THAT(driver.table().gap_rows(), IsEmpty());
+  driver.run_until(41'200ms);
+  EXPECT_THAT(driver.attempt_times(), ElementsAre(0ms, 1s, 6100ms, 11'200ms, 16'200ms, 41'200ms));
+  ASSERT_THAT(driver.table().gap_rows(), SizeIs(1));
+  EXPECT_EQ(driver.table().gap_rows()[0].message, kGapMessage);
+  EXPECT_THAT(driver.table().gap_rows()[0].fields,
+              HasSubstr(R"("skipped":{"INFO":4,"WARN":1,"ERROR":2})"));
+  driver.run_until(1h);
+  EXPECT_THAT(driver.attempts(), SizeIs(6));
+}
+
+TEST_F(WholeTimeline, WhatIsLoggedRightAfterThePauseSortsBehindTheGapRow) {
+  driver.log(41'300ms, Level::kInfo, "first after");
+  driver.flush();
+  const std::vector<Record> rows = driver.table().in_order();
+  ASSERT_THAT(rows, SizeIs(5));
+  EXPECT_EQ(rows[3].message, kGapMessage);
+  EXPECT_EQ(rows[4].message, "first after");
+}
+
 TEST_F(OverloadTimeline, WritesTheGapRowByTimerWhenNothingIsLogged) {
   driver.log(1s, Level::kError);
   driver.log(2s, Level::kWarn);

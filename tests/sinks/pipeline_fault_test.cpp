@@ -44,6 +44,15 @@ TEST_F(PipelineFault, FlushThatCannotFinishSaysSo) {
   script->release();
 }
 
+TEST_F(PipelineFault, TheLongestTimeoutMeansAsLongAsItTakesAndANegativeOneNoTime) {
+  auto pipeline = start();
+  log(*pipeline, Level::kInfo);
+  EXPECT_FALSE(pipeline->flush(std::chrono::milliseconds::min()).is_complete);
+  EXPECT_TRUE(pipeline->flush(std::chrono::milliseconds::max()).is_complete);
+  log(*pipeline, Level::kInfo);
+  EXPECT_EQ(pipeline->close(std::chrono::milliseconds::max()).stored, 2U);
+}
+
 TEST_F(PipelineFault, AnErrorIsWrittenAtOnceAndTheRestAtItsAge) {
   auto pipeline = start({.batch_age_max = 60s});
   log(*pipeline, Level::kInfo);
@@ -141,7 +150,7 @@ class DeafDatabase final : public Database {
     changed.notify_all();
     return Status(StatusCode::kLost, "late");
   }
-  DatabaseTraits traits() const override { return {.name = "Deaf"}; }
+  [[nodiscard]] DatabaseTraits traits() const override { return {.name = "Deaf"}; }
 
   static inline std::mutex mutex;
   static inline std::condition_variable changed;

@@ -43,8 +43,11 @@ class PipelineFixture : public ::testing::Test {
   }
 
   static bool log(Pipeline& pipeline, Level level, std::string_view message = "message") {
-    return pipeline.accept(
-        {.time = Clock::system().wall_now(), .level = level, .context = "app", .message = message});
+    return pipeline.accept(user_record(level, message));
+  }
+  static RecordView user_record(Level level, std::string_view message = "message") {
+    return {
+        .time = Clock::system().wall_now(), .level = level, .context = "app", .message = message};
   }
 
   [[nodiscard]] std::string url() const { return "sqlite:" + directory.path("logs.db"); }

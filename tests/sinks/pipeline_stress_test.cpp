@@ -26,6 +26,7 @@ using PipelineStress = PipelineFixture;
 template <typename Body>
 void on_threads(int count, Body body) {
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
     threads.emplace_back(body, i);
   }
@@ -47,7 +48,8 @@ std::size_t peak_memory() {
 }
 
 std::chrono::seconds flood_time() {
-  const char* seconds = std::getenv("SPILLWAY_FLOOD_SECONDS");
+  const char* seconds =
+      std::getenv("SPILLWAY_FLOOD_SECONDS");  // NOLINT(concurrency-mt-unsafe): before any thread.
   return std::chrono::seconds(seconds ? std::atoi(seconds) : 12);
 }
 
@@ -77,7 +79,7 @@ TEST_F(PipelineStress, TwoPipelinesOnOneFileStoreEverything) {
   on_threads(2, [&](int which) {
     Pipeline& pipeline = which == 0 ? *first : *second;
     for (int i = 0; i < kRecords; ++i) {
-      pipeline.wait_for_room(Level::kInfo, 7);
+      pipeline.wait_for_room(user_record(Level::kInfo));
       log(pipeline, Level::kInfo);
     }
   });
@@ -132,7 +134,8 @@ TEST_F(PipelineStress, CallersStayFastWhileTheDatabaseHangs) {
     }
   });
   EXPECT_LT(Clock::system().steady_now() - before, 5s);
-  RecordProperty("longest_us", std::to_string(longest_us));
+  // An attempt hangs for 10 s; half a second is what a loaded machine may take from a thread.
+  EXPECT_LT(longest_us, 500'000);
   pipeline->close(100ms);
 }
 

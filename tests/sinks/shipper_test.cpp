@@ -111,7 +111,9 @@ TEST_F(ShipperTest, AFailureToOpenHasExecutedNothing) {
 TEST_F(ShipperTest, WhatAFactoryThrowsBecomesAStatus) {
   Shipper shipper([]() -> Result<std::unique_ptr<Database>> { throw std::runtime_error("boom"); },
                   *LogTable::named("logs"), 7);
-  EXPECT_THAT(shipper.ship(one_row(1), {}).status.to_string(), HasSubstr("boom"));
+  const SendDone done = shipper.ship(one_row(1), {});
+  EXPECT_THAT(done.status.to_string(), HasSubstr("boom"));
+  EXPECT_EQ(done.status.execution(), Execution::kNo) << "no row was sent";
   Shipper odd([]() -> Result<std::unique_ptr<Database>> { throw 7; }, *LogTable::named("logs"), 7);
   EXPECT_EQ(odd.ship(one_row(1), {}).status.code(), StatusCode::kInternal);
   Shipper null([] { return Result<std::unique_ptr<Database>>(std::unique_ptr<Database>()); },
@@ -125,7 +127,9 @@ class RetryingInside final : public Database {
                                                const ExecuteOptions&) override {
     return Status(StatusCode::kInternal, "must not be called");
   }
-  DatabaseTraits traits() const override { return {.name = "D1", .does_retry = true}; }
+  [[nodiscard]] DatabaseTraits traits() const override {
+    return {.name = "D1", .does_retry = true};
+  }
 };
 
 TEST_F(ShipperTest, RefusesADatabaseThatRetries) {
