@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/utf8.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -129,22 +128,6 @@ bool append_storable_text(std::string_view bytes, std::size_t bytes_max, std::st
     room -= form.size();
   }
   return true;
-}
-
-std::string_view cut_at_code_point(std::string_view text, std::size_t bytes_max) noexcept {
-  if (text.size() <= bytes_max) {
-    return text;
-  }
-  // A code point has at most three bytes before the cut.
-  const std::size_t back_max = std::min<std::size_t>(3, bytes_max);
-  for (std::size_t back = 1; back <= back_max; ++back) {
-    const std::size_t start = bytes_max - back;
-    const Utf8Part part = first_utf8_part(text.substr(start));
-    if (part.is_well_formed && part.bytes > back) {
-      return text.substr(0, start);
-    }
-  }
-  return text.substr(0, bytes_max);
 }
 
 }  // namespace spillway

@@ -30,9 +30,4 @@ struct Utf8Part {
 /// points. Returns true if all of it fitted.
 bool append_storable_text(std::string_view bytes, std::size_t bytes_max, std::string& out);
 
-/// The longest beginning of `text` of at most `bytes_max` bytes that does not end inside a code
-/// point. Text may be ill-formed: a cut between bytes that make no code point is as good as any.
-[[nodiscard]] std::string_view cut_at_code_point(std::string_view text,
-                                                 std::size_t bytes_max) noexcept;
-
 }  // namespace spillway

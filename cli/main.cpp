@@ -22,7 +22,7 @@ ExitCode print(const std::string& text) {
 
 // CLI11's own words where they are clear, ours where they are not.
 std::string reason_of(const CLI::ParseError& error, const CLI::App& app) {
-  const std::string text = error.what();
+  std::string text = error.what();
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     return "unexpected argument '" + app.remaining(true).at(0) + "'";
   }
@@ -60,7 +60,7 @@ ExitCode run(int argc, char** argv) {
 int main(int argc, char** argv) {
   spillway::reserve_standard_files();
   // A reader of stdout that is gone is told by write(2).
-  std::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   try {
     return static_cast<int>(run(argc, argv));
   } catch (const std::exception& error) {  // The last line of defence: memory ran out.

@@ -24,7 +24,7 @@ extern "C" void on_stop_signal(int) {
     struct sigaction current = {};
     sigaction(number, nullptr, &current);
     if (current.sa_handler == &on_stop_signal) {
-      std::signal(number, SIG_DFL);
+      static_cast<void>(std::signal(number, SIG_DFL));
     }
   }
   // The pipe is empty, so that this cannot fail.

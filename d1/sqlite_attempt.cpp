@@ -61,7 +61,7 @@ Status run_row(SqliteConnection& connection, SqliteStatement& prepared, const Ro
   for (; code == SQLITE_ROW; code = prepared.step()) {
     result.rows.push_back(prepared.row());
   }
-  const Status status = code == SQLITE_DONE ? Status() : connection.failure(code);
+  Status status = code == SQLITE_DONE ? Status() : connection.failure(code);
   prepared.reset();  // After `failure`: a reset may change the message.
   return status;
 }
@@ -72,7 +72,7 @@ Status run_rows(SqliteConnection& connection, SqliteStatement& prepared,
     return run_row(connection, prepared, {}, result);
   }
   for (std::size_t index = 0; index < rows.size(); ++index) {
-    const Status status = run_row(connection, prepared, rows[index], result);
+    Status status = run_row(connection, prepared, rows[index], result);
     if (status.code() == StatusCode::kInvalidArgument) {
       return status.with_message("row " + std::to_string(index + 1) + ": " + status.message());
     }

@@ -34,7 +34,7 @@ SqliteDatabase::SqliteDatabase(std::unique_ptr<SqliteConnection> connection, Sql
 
 SqliteDatabase::~SqliteDatabase() = default;
 
-Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(std::string path, OpenMode mode,
+Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(const std::string& path, OpenMode mode,
                                                              SqliteOptions options) try {
   if (Status status = check_database_file(path, mode); !status.is_ok()) {
     return status;

@@ -41,9 +41,21 @@ std::string owner_text(const std::string& path) {
          std::to_string(::geteuid());
 }
 
-// SQLite keeps the log and the journal beside the file, so it must be able to create them.
-Status check_directory_is_writable(const std::string& path) {
-  const std::string directory = directory_of(path);
+// The file that a symbolic link leads to, where SQLite keeps what belongs to the file; `path`
+// itself if it is none.
+std::string file_behind(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) {
+    return path;
+  }
+  const std::string target = std::filesystem::canonical(path, error).string();
+  return error ? path : target;
+}
+
+// SQLite keeps the log and the journal beside `file`, so it must be able to create them. `path` is
+// what the user calls the file.
+Status check_directory_is_writable(const std::string& path, const std::string& file) {
+  const std::string directory = directory_of(file);
   const int error = access_error(directory, W_OK | X_OK);
   if (error == 0) {
     return {};
@@ -53,6 +65,11 @@ Status check_directory_is_writable(const std::string& path) {
 }
 
 Status check_missing_file(const std::string& path, OpenMode mode) {
+  std::error_code error;
+  if (const auto target = std::filesystem::read_symlink(path, error); !error) {
+    return config("cannot open " + quoted(path) + ": it is a symbolic link to " +
+                  quoted(target.string()) + ", which does not exist");
+  }
   const std::string directory = directory_of(path);
   if (!exists(directory)) {
     return config("cannot open " + quoted(path) + ": directory " + quoted(directory) +
@@ -61,14 +78,14 @@ Status check_missing_file(const std::string& path, OpenMode mode) {
   if (mode != OpenMode::kCreate) {
     return config("cannot open " + quoted(path) + ": no such file");
   }
-  return check_directory_is_writable(path);
+  return check_directory_is_writable(path, path);
 }
 
 // Left behind by another user, they make a file read-only that looks writable.
-Status check_side_files(const std::string& path) {
+Status check_side_files(const std::string& file) {
   constexpr std::array kSuffixes = {"-wal", "-shm", "-journal"};
   for (const char* suffix : kSuffixes) {
-    const std::string side_file = path + suffix;
+    const std::string side_file = file + suffix;
     const int error = access_error(side_file, R_OK | W_OK);
     if (error != 0 && error != ENOENT) {
       return config("cannot write " + quoted(side_file) + ": " + error_text(error) +
@@ -87,11 +104,12 @@ Status check_existing_file(const std::string& path, OpenMode mode) {
   if (!is_write) {
     return {};
   }
-  if (Status status = check_side_files(path); !status.is_ok()) {
+  const std::string file = file_behind(path);
+  if (Status status = check_side_files(file); !status.is_ok()) {
     return status;
   }
   // While another process keeps the file open, its write-ahead log is there and serves us too.
-  return exists(path + "-wal") ? Status() : check_directory_is_writable(path);
+  return exists(file + "-wal") ? Status() : check_directory_is_writable(path, file);
 }
 
 }  // namespace

@@ -71,6 +71,14 @@ Result<bool> read_schema(Database& database, std::string_view table,
   return is_schema_complete(table, *answers);
 }
 
+// "2 of 100 rows are not in the table after the insert (first: seq 7): …"
+Status refused(std::size_t rows, const std::vector<Row>& missing) {
+  const auto& seq = std::get<std::string>(missing.front().front());
+  return {StatusCode::kConstraint, std::to_string(missing.size()) + " of " + std::to_string(rows) +
+                                       " rows not in the table after the insert (first: seq " +
+                                       seq + "): a trigger keeps rows out"};
+}
+
 }  // namespace
 
 LogTable::LogTable(std::string name)
@@ -79,7 +87,10 @@ LogTable::LogTable(std::string name)
                   "(created_at, writer, seq, level, context, message, fields)"
                   " VALUES(?, ?, ?, ?, ?, ?, ?)"
                   // Not INSERT OR IGNORE, which would swallow NOT NULL and CHECK failures too.
-                  " ON CONFLICT(created_at, writer, seq) DO NOTHING") {}
+                  " ON CONFLICT(created_at, writer, seq) DO NOTHING"),
+      // As text, because D1 answers every number as a REAL.
+      missing_sql_("SELECT printf('%d', ?3) WHERE NOT EXISTS(SELECT 1 FROM " + quoted_name(name_) +
+                   " WHERE created_at = ?1 AND writer = ?2 AND seq = ?3)") {}
 
 Result<LogTable> LogTable::named(std::string_view name) {
   if (const char* fault = fault_of(name)) {
@@ -121,8 +132,32 @@ Result<std::int64_t> LogTable::insert(Database& database, std::int64_t writer,
   if (!results) {
     return results.error();
   }
-  // A trigger that somebody put on the table counts as well; more than all rows is never new.
-  return std::min(results->front().meta.changes, static_cast<std::int64_t>(rows.size()));
+  const std::int64_t changes = results->front().meta.changes;
+  const auto sent = static_cast<std::int64_t>(rows.size());
+  if (changes != sent) {
+    Status status = check_stored(database, std::move(statement.rows), options);
+    if (!status.is_ok()) {
+      return status;
+    }
+  }
+  return std::min(changes, sent);  // What a trigger writes counts in `changes` too.
+}
+
+Status LogTable::check_stored(Database& database, std::vector<Row> rows,
+                              const ExecuteOptions& options) const {
+  constexpr std::size_t kKeyColumns = 3;
+  for (Row& row : rows) {
+    row.resize(kKeyColumns);
+  }
+  const std::size_t sent = rows.size();
+  const Statement statement{missing_sql_, std::move(rows)};
+  const auto results = database.execute(std::span(&statement, 1), repeatable(options));
+  if (!results) {
+    // Whatever became of this one, the insert before it was executed.
+    return results.error().with_execution(Execution::kMaybe);
+  }
+  const std::vector<Row>& missing = results->front().rows;
+  return missing.empty() ? Status() : refused(sent, missing);
 }
 
 }  // namespace spillway

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace spillway {
 
@@ -34,6 +35,11 @@ class LogTable {
   /// Inserts the rows in one transaction. A row whose key is in the table already is left as it is,
   /// so the same rows can be sent again whatever became of them. Gives the number of rows that were
   /// new.
+  ///
+  /// When the database counts more or fewer changes than rows, a second statement looks whether
+  /// each row's key is in the table. kConstraint with Execution::kNo: some are not, and
+  /// sending them again will not help; the message says how many, and the others may be stored. Any
+  /// failure of the second statement has Execution::kMaybe. Both statements keep to `options`.
   [[nodiscard]] Result<std::int64_t> insert(Database& database, std::int64_t writer,
                                             std::span<const Record> rows,
                                             const ExecuteOptions& options) const;
@@ -43,8 +49,13 @@ class LogTable {
  private:
   explicit LogTable(std::string name);
 
+  /// kConstraint: not each of `rows` (parameters of the insert) is in the table.
+  [[nodiscard]] Status check_stored(Database& database, std::vector<Row> rows,
+                                    const ExecuteOptions& options) const;
+
   std::string name_;
   std::string insert_sql_;
+  std::string missing_sql_;  // Answers the seq of a row whose key is not in the table.
 };
 
 }  // namespace spillway

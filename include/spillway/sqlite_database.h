@@ -34,7 +34,8 @@ class SqliteDatabase final : public Database {
  public:
   /// `path` is a file name as the system takes it: neither URI nor `:memory:`.
   /// Errors: see spillway::open. Blocks for at most `busy_timeout`.
-  [[nodiscard]] static Result<std::unique_ptr<SqliteDatabase>> open(std::string path, OpenMode mode,
+  [[nodiscard]] static Result<std::unique_ptr<SqliteDatabase>> open(const std::string& path,
+                                                                    OpenMode mode,
                                                                     SqliteOptions options = {});
   ~SqliteDatabase() override;
 

@@ -33,14 +33,14 @@ class Demo : public ::testing::Test {
   }
 
   // TMPDIR, so that what it leaves behind can be seen.
-  ProcessResult show(std::vector<std::string> arguments = {}) const {
+  [[nodiscard]] ProcessResult show(std::vector<std::string> arguments = {}) const {
     const std::string bin = std::filesystem::path(SPILLWAY_PROGRAM).parent_path();
     std::vector<std::string> argv = {"/bin/bash", SPILLWAY_DEMO, bin};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return run({.argv = argv, .env = {{"TMPDIR", directory_.path().string()}}}, {}, seconds(40));
+    return run({.argv = argv, .env = {{"TMPDIR", directory.path().string()}}}, {}, seconds(40));
   }
 
-  TempDir directory_;
+  TempDir directory;
 };
 
 const auto kShowsItAll =
@@ -51,11 +51,11 @@ TEST_F(Demo, ShowsARealOverloadAndAnAccountThatHolds) {
   const ProcessResult result = show();
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, kShowsItAll);
-  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
 TEST_F(Demo, TakesTheLinesOfAFile) {
-  const std::filesystem::path input = std::filesystem::path(directory_.path()) / "input.log";
+  const std::filesystem::path input = std::filesystem::path(directory.path()) / "input.log";
   std::ofstream stream(input);
   for (int i = 0; i < 5'000; ++i) {
     stream << "Jun 14 15:16:01 combo sshd[" << i << "]: authentication failure\n";

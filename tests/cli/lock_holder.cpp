@@ -14,11 +14,11 @@ int main(int argc, char** argv) {
   constexpr int kBusyMilliseconds = 10'000;
   sqlite3_busy_timeout(database, kBusyMilliseconds);
   if (sqlite3_exec(database, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) != SQLITE_OK) {
-    std::fprintf(stderr, "lock_holder: %s\n", sqlite3_errmsg(database));
+    static_cast<void>(std::fprintf(stderr, "lock_holder: %s\n", sqlite3_errmsg(database)));
     return 1;
   }
   std::puts("locked");
-  std::fflush(stdout);
+  static_cast<void>(std::fflush(stdout));
   while (std::getchar() != EOF) {
   }
   const int result = sqlite3_exec(database, "COMMIT", nullptr, nullptr, nullptr);

@@ -27,6 +27,7 @@ ProcessOptions log(const TempDir& directory, const std::string& name, int number
 
 void run_round(const TempDir& directory, const std::string& name) {
   std::vector<std::unique_ptr<Subprocess>> processes;
+  processes.reserve(kProcesses);
   for (int i = 0; i < kProcesses; ++i) {
     processes.push_back(std::make_unique<Subprocess>(log(directory, name, i)));
   }

@@ -66,6 +66,7 @@ std::vector<StoredRow> stored_rows(const std::filesystem::path& file, const std:
 
 std::vector<std::string> messages(const std::vector<StoredRow>& rows) {
   std::vector<std::string> texts;
+  texts.reserve(rows.size());
   for (const StoredRow& row : rows) {
     texts.push_back(row.message);
   }

@@ -38,6 +38,7 @@ using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 constexpr uid_t kNobody = 65534;
 
@@ -47,23 +48,23 @@ std::string numbered(const std::string& text, int number) {
 
 class Log : public ::testing::Test {
  protected:
-  std::filesystem::path file(const std::string& name = "x.db") const {
+  [[nodiscard]] std::filesystem::path file(const std::string& name = "x.db") const {
     return directory_.path() / name;
   }
 
-  ProcessOptions program(std::vector<std::string> arguments) const {
+  [[nodiscard]] ProcessOptions program(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), SPILLWAY_PROGRAM);
     return {.argv = std::move(arguments), .working_directory = directory_.path()};
   }
 
-  ProcessOptions log(std::vector<std::string> more = {}) const {
+  [[nodiscard]] ProcessOptions log(std::vector<std::string> more = {}) const {
     std::vector<std::string> arguments = {"log", "--db", "sqlite:x.db"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return program(arguments);
   }
 
   // The usual run: everything gets in.
-  ProcessResult store(std::string_view input, const std::vector<std::string>& options = {}) const {
+  ProcessResult store(std::string_view input, const std::vector<std::string>& options = {}) {
     ProcessResult result = run(log(options), input);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.err, IsEmpty());
@@ -74,7 +75,7 @@ class Log : public ::testing::Test {
     std::ofstream(file(name), std::ios::binary) << content;
   }
 
-  std::vector<std::string> files() const {
+  [[nodiscard]] std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
       names.push_back(entry.path().filename());
@@ -214,6 +215,20 @@ TEST_F(Log, AppendsToWhatIsThere) {
   store("second\n");
   EXPECT_EQ(query_number(file(), "SELECT count(*) FROM logs"), 2);
   EXPECT_EQ(query_number(file(), "SELECT count(DISTINCT writer) FROM logs"), 2);
+}
+
+TEST_F(Log, CountsTheLinesThatATriggerIgnores) {
+  store("");
+  execute_sql(file(),
+              "CREATE TRIGGER g BEFORE INSERT ON logs WHEN new.message LIKE 'no%' "
+              "BEGIN SELECT raise(IGNORE); END");
+  const ProcessResult result = run(log(), "one\nno two\nthree\nno four\n");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(json_number(result.out, "$.skipped"), 2) << result.out;
+  EXPECT_EQ(json_number(result.out, "$.unreported"), 0) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("a trigger ignores"));
+  EXPECT_THAT(messages(stored_rows(file())),
+              UnorderedElementsAre("one", "three", "Database refused rows, 2 skipped"));
 }
 
 TEST_F(Log, WaitsForAStdinInNonBlockingMode) {

@@ -38,10 +38,10 @@ class TickingClock final : public Clock {
 class SqliteDatabaseTest : public testing::SqliteFile {
  protected:
   Status status_of(std::vector<Statement> statements, const ExecuteOptions& options = {}) {
-    return run(*database_, std::move(statements), options).status();
+    return run(*database, std::move(statements), options).status();
   }
 
-  std::unique_ptr<SqliteDatabase> database_ = open_file(path_);
+  std::unique_ptr<SqliteDatabase> database = open_file(path);
 };
 
 Value echo(Database& database, const Value& value) {
@@ -74,13 +74,13 @@ TEST_F(SqliteDatabaseTest, GivesEveryValueBackUnchanged) {
       Blob{std::byte{0}, std::byte{255}},
   };
   for (const Value& value : values) {
-    EXPECT_EQ(stored(*database_, value), value);
-    EXPECT_EQ(echo(*database_, value), value);
+    EXPECT_EQ(stored(*database, value), value);
+    EXPECT_EQ(echo(*database, value), value);
   }
 }
 
 TEST_F(SqliteDatabaseTest, KeepsTheSignOfZero) {
-  EXPECT_TRUE(std::signbit(std::get<double>(echo(*database_, -0.0))));
+  EXPECT_TRUE(std::signbit(std::get<double>(echo(*database, -0.0))));
 }
 
 TEST_F(SqliteDatabaseTest, RefusesNumbersThatNoDatabaseCanHold) {
@@ -93,11 +93,11 @@ TEST_F(SqliteDatabaseTest, RefusesNumbersThatNoDatabaseCanHold) {
 
 TEST_F(SqliteDatabaseTest, GivesOneResultForEachStatement) {
   const auto results =
-      run(*database_, {{"CREATE TABLE t(a INTEGER PRIMARY KEY, b)"},
-                       {"INSERT INTO t(b) VALUES(?)", {{"x"}, {"y"}, {"z"}}},
-                       {"UPDATE t SET b = 'w' WHERE a > ?", {{std::int64_t{1}}}},
-                       {"SELECT a, b FROM t WHERE a = ?", {{std::int64_t{3}}, {std::int64_t{1}}}},
-                       {"SELECT a AS k, b AS k FROM t WHERE 0"}})
+      run(*database, {{"CREATE TABLE t(a INTEGER PRIMARY KEY, b)"},
+                      {"INSERT INTO t(b) VALUES(?)", {{"x"}, {"y"}, {"z"}}},
+                      {"UPDATE t SET b = 'w' WHERE a > ?", {{std::int64_t{1}}}},
+                      {"SELECT a, b FROM t WHERE a = ?", {{std::int64_t{3}}, {std::int64_t{1}}}},
+                      {"SELECT a AS k, b AS k FROM t WHERE 0"}})
           .value();
   ASSERT_EQ(results.size(), 5U);
   EXPECT_EQ(results[1].meta.changes, 3);
@@ -110,18 +110,18 @@ TEST_F(SqliteDatabaseTest, GivesOneResultForEachStatement) {
 }
 
 TEST_F(SqliteDatabaseTest, CountsTheChangesOfTriggers) {
-  const auto results = run(*database_, {{"CREATE TABLE t(a)"},
-                                        {"CREATE TABLE u(a)"},
-                                        {"CREATE TRIGGER g AFTER INSERT ON t BEGIN "
-                                         "INSERT INTO u VALUES(new.a); END"},
-                                        {"INSERT INTO t VALUES(1), (2)"}})
+  const auto results = run(*database, {{"CREATE TABLE t(a)"},
+                                       {"CREATE TABLE u(a)"},
+                                       {"CREATE TRIGGER g AFTER INSERT ON t BEGIN "
+                                        "INSERT INTO u VALUES(new.a); END"},
+                                       {"INSERT INTO t VALUES(1), (2)"}})
                            .value();
   EXPECT_EQ(results[3].meta.changes, 4);
 }
 
 TEST_F(SqliteDatabaseTest, GivesTheRowsOfReturning) {
-  const auto results = run(*database_, {{"CREATE TABLE t(a)"},
-                                        {"INSERT INTO t VALUES(?) RETURNING a", {{"x"}, {"y"}}}})
+  const auto results = run(*database, {{"CREATE TABLE t(a)"},
+                                       {"INSERT INTO t VALUES(?) RETURNING a", {{"x"}, {"y"}}}})
                            .value();
   EXPECT_THAT(results[1].rows, ElementsAre(Row{"x"}, Row{"y"}));
 }
@@ -160,23 +160,23 @@ TEST_F(SqliteDatabaseTest, LeavesTransactionsToTheCallItself) {
 
 TEST_F(SqliteDatabaseTest, DoesNotStartAfterTheDeadlineOrACancel) {
   testing::FakeClock clock;
-  const auto database = open_file(directory_.path("y.db"), OpenMode::kCreate, {.clock = &clock});
+  const auto timed = open_file(directory.path("y.db"), OpenMode::kCreate, {.clock = &clock});
   const Status late =
-      run(*database, {{"CREATE TABLE t(a)"}}, {.deadline = clock.steady_now()}).status();
+      run(*timed, {{"CREATE TABLE t(a)"}}, {.deadline = clock.steady_now()}).status();
   EXPECT_EQ(late.code(), StatusCode::kCancelled);
   EXPECT_EQ(late.execution(), Execution::kNo);
 
   std::stop_source source;
   source.request_stop();
   const Status cancelled =
-      run(*database, {{"CREATE TABLE t(a)"}}, {.cancel = source.get_token()}).status();
+      run(*timed, {{"CREATE TABLE t(a)"}}, {.cancel = source.get_token()}).status();
   EXPECT_EQ(cancelled.code(), StatusCode::kCancelled);
-  EXPECT_TRUE(run(*database, {{"CREATE TABLE t(a)"}}).has_value());
+  EXPECT_TRUE(run(*timed, {{"CREATE TABLE t(a)"}}).has_value());
 }
 
 TEST_F(SqliteDatabaseTest, AnswersBusyAtOnceWhenToldNotToWait) {
   ASSERT_TRUE(status_of({{"CREATE TABLE t(a)"}}).is_ok());
-  RawSqlite other(path_);
+  RawSqlite other(path);
   ASSERT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
   const Status status =
       status_of({{"INSERT INTO t VALUES(1)"}}, {.lock_wait = milliseconds::zero()});
@@ -189,7 +189,7 @@ TEST_F(SqliteDatabaseTest, AnswersBusyAtOnceWhenToldNotToWait) {
 
 TEST_F(SqliteDatabaseTest, ReadsWhileAnotherHoldsTheWriteLock) {
   ASSERT_TRUE(status_of({{"CREATE TABLE t(a)"}}).is_ok());
-  RawSqlite other(path_);
+  RawSqlite other(path);
   ASSERT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
   EXPECT_TRUE(status_of({{"SELECT count(*) FROM t"}, {"PRAGMA table_info(t)"}},
                         {.lock_wait = milliseconds::zero()})
@@ -198,7 +198,7 @@ TEST_F(SqliteDatabaseTest, ReadsWhileAnotherHoldsTheWriteLock) {
 
 TEST_F(SqliteDatabaseTest, ADatabaseForReadingRefusesToWrite) {
   ASSERT_TRUE(status_of({{"CREATE TABLE t(a)"}}).is_ok());
-  const auto reader = open_file(path_, OpenMode::kReadOnly);
+  const auto reader = open_file(path, OpenMode::kReadOnly);
   EXPECT_EQ(count_of(*reader, "t"), 0);
   const Status status = run(*reader, {{"INSERT INTO t VALUES(1)"}}).status();
   EXPECT_EQ(status.code(), StatusCode::kConfig);
@@ -208,14 +208,14 @@ TEST_F(SqliteDatabaseTest, ADatabaseForReadingRefusesToWrite) {
 
 TEST_F(SqliteDatabaseTest, MeasuresTheTimeWithItsClock) {
   const TickingClock clock;
-  const auto database = open_file(directory_.path("y.db"), OpenMode::kCreate, {.clock = &clock});
-  EXPECT_EQ(run(*database, {{"SELECT 1"}}).value()[0].meta.duration, milliseconds(1));
+  const auto timed = open_file(directory.path("y.db"), OpenMode::kCreate, {.clock = &clock});
+  EXPECT_EQ(run(*timed, {{"SELECT 1"}}).value()[0].meta.duration, milliseconds(1));
 }
 
 TEST_F(SqliteDatabaseTest, EndsARunningStatementAtTheDeadline) {
   const TickingClock clock;
-  const auto database = open_file(directory_.path("y.db"), OpenMode::kCreate, {.clock = &clock});
-  const Status status = run(*database,
+  const auto timed = open_file(directory.path("y.db"), OpenMode::kCreate, {.clock = &clock});
+  const Status status = run(*timed,
                             {{"CREATE TABLE t(a)"},
                              {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
                               "SELECT max(i) FROM n"}},
@@ -224,25 +224,25 @@ TEST_F(SqliteDatabaseTest, EndsARunningStatementAtTheDeadline) {
   EXPECT_EQ(status.code(), StatusCode::kTransient);
   EXPECT_EQ(status.execution(), Execution::kNo);
   EXPECT_EQ(status.message(), "deadline passed; rolled back");
-  EXPECT_EQ(run(*database, {{"SELECT * FROM t"}}).status().code(), StatusCode::kSchema);
+  EXPECT_EQ(run(*timed, {{"SELECT * FROM t"}}).status().code(), StatusCode::kSchema);
 }
 
 TEST_F(SqliteDatabaseTest, LooksAtTheDeadlineBetweenTheRows) {
   const TickingClock clock;
-  const auto database = open_file(directory_.path("y.db"), OpenMode::kCreate, {.clock = &clock});
-  ASSERT_TRUE(run(*database, {{"CREATE TABLE t(a)"}}).has_value());
+  const auto timed = open_file(directory.path("y.db"), OpenMode::kCreate, {.clock = &clock});
+  ASSERT_TRUE(run(*timed, {{"CREATE TABLE t(a)"}}).has_value());
   const Statement insert{"INSERT INTO t VALUES(?)", std::vector<Row>(100, Row{std::int64_t{1}})};
   const auto insert_within = [&](milliseconds time) {
-    return run(*database, {insert}, {.deadline = clock.steady_now() + time}).status().code();
+    return run(*timed, {insert}, {.deadline = clock.steady_now() + time}).status().code();
   };
   EXPECT_EQ(insert_within(milliseconds(50)), StatusCode::kTransient);
-  EXPECT_EQ(count_of(*database, "t"), 0);
+  EXPECT_EQ(count_of(*timed, "t"), 0);
   EXPECT_EQ(insert_within(milliseconds(1000)), StatusCode::kOk);
-  EXPECT_EQ(count_of(*database, "t"), 100);
+  EXPECT_EQ(count_of(*timed, "t"), 100);
 }
 
 TEST_F(SqliteDatabaseTest, DescribesItself) {
-  const DatabaseTraits traits = database_->traits();
+  const DatabaseTraits traits = database->traits();
   EXPECT_EQ(traits.name, "SQLite");
   EXPECT_EQ(traits.dialect, Dialect::kSqlite);
   EXPECT_FALSE(traits.does_retry);

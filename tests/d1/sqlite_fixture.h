@@ -45,8 +45,8 @@ inline std::int64_t count_of(Database& database, const std::string& table) {
 
 class SqliteFile : public ::testing::Test {
  protected:
-  TempDir directory_;
-  std::string path_ = directory_.path("x.db");
+  TempDir directory;
+  std::string path = directory.path("x.db");
 };
 
 }  // namespace spillway::testing

@@ -28,7 +28,7 @@ void limit_files_to(rlim_t bytes) {
 }
 
 std::string fill_and_go_on(const std::string& path) {
-  std::signal(SIGXFSZ, SIG_IGN);  // Or the write kills instead of failing.
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));  // Or the write kills instead of failing.
   const auto database = testing::open_file(path);
   std::string story = run(*database, {{"CREATE TABLE t(a)"}}).status().to_string();
   limit_files_to(200'000);
@@ -43,7 +43,7 @@ std::string fill_and_go_on(const std::string& path) {
 }
 
 TEST_F(SqliteFull, IsToldAndGoesOnWhenThereIsRoomAgain) {
-  const auto answers = testing::run_children(1, [&](int) { return fill_and_go_on(path_); });
+  const auto answers = testing::run_children(1, [&](int) { return fill_and_go_on(path); });
   EXPECT_EQ(answers.front(), "ok|storage_full no|ok|1");
 }
 

@@ -25,7 +25,7 @@ constexpr const char* kEndless =
 
 class SqliteInterrupt : public testing::SqliteFile {
  protected:
-  void SetUp() override { ASSERT_TRUE(run(*database_, {{"CREATE TABLE t(a)"}}).has_value()); }
+  void SetUp() override { ASSERT_TRUE(run(*database, {{"CREATE TABLE t(a)"}}).has_value()); }
 
   struct Answer {
     Status status;
@@ -34,7 +34,7 @@ class SqliteInterrupt : public testing::SqliteFile {
 
   Answer timed(const std::string& sql, const ExecuteOptions& options) {
     const auto begin = std::chrono::steady_clock::now();
-    const Status status = run(*database_, {{sql}}, options).status();
+    const Status status = run(*database, {{sql}}, options).status();
     return {status, std::chrono::steady_clock::now() - begin};
   }
 
@@ -49,29 +49,29 @@ class SqliteInterrupt : public testing::SqliteFile {
     return timed(sql, options);
   }
 
-  std::unique_ptr<SqliteDatabase> database_ = open_file(path_);
+  std::unique_ptr<SqliteDatabase> database = open_file(path);
 };
 
 TEST_F(SqliteInterrupt, ACancelEndsTheWaitForALock) {
-  RawSqlite other(path_);
+  RawSqlite other(path);
   ASSERT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
   const Answer answer = cancelled("INSERT INTO t VALUES(1)", {.lock_wait = seconds(60)});
   EXPECT_EQ(answer.status.code(), StatusCode::kCancelled) << answer.status.to_string();
   EXPECT_EQ(answer.status.execution(), Execution::kNo);
   EXPECT_LT(answer.time, seconds(10));
   ASSERT_EQ(other.exec("COMMIT"), SQLITE_OK);
-  EXPECT_TRUE(run(*database_, {{"INSERT INTO t VALUES(1)"}}).has_value());
+  EXPECT_TRUE(run(*database, {{"INSERT INTO t VALUES(1)"}}).has_value());
 }
 
 TEST_F(SqliteInterrupt, ACancelEndsARunningStatement) {
   const Answer answer = cancelled(kEndless, {});
   EXPECT_EQ(answer.status.code(), StatusCode::kCancelled) << answer.status.to_string();
   EXPECT_LT(answer.time, seconds(10));
-  EXPECT_TRUE(run(*database_, {{"INSERT INTO t VALUES(1)"}}).has_value());
+  EXPECT_TRUE(run(*database, {{"INSERT INTO t VALUES(1)"}}).has_value());
 }
 
 TEST_F(SqliteInterrupt, TheDeadlineEndsTheWaitForALockBeforeTheLockWait) {
-  RawSqlite other(path_);
+  RawSqlite other(path);
   ASSERT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
   const Answer answer = timed(
       "INSERT INTO t VALUES(1)",
@@ -82,7 +82,7 @@ TEST_F(SqliteInterrupt, TheDeadlineEndsTheWaitForALockBeforeTheLockWait) {
 }
 
 TEST_F(SqliteInterrupt, WaitsForTheLockAsLongAsItIsTold) {
-  RawSqlite other(path_);
+  RawSqlite other(path);
   ASSERT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
   const Answer answer = timed("INSERT INTO t VALUES(1)", {.lock_wait = milliseconds(150)});
   EXPECT_EQ(answer.status.code(), StatusCode::kOverload);
@@ -91,7 +91,7 @@ TEST_F(SqliteInterrupt, WaitsForTheLockAsLongAsItIsTold) {
 }
 
 TEST_F(SqliteInterrupt, GetsTheLockThatIsGivenUpInTheMeantime) {
-  RawSqlite other(path_);
+  RawSqlite other(path);
   ASSERT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
   const std::jthread releaser([&other] {
     std::this_thread::sleep_for(milliseconds(50));
@@ -101,8 +101,8 @@ TEST_F(SqliteInterrupt, GetsTheLockThatIsGivenUpInTheMeantime) {
 }
 
 TEST_F(SqliteInterrupt, ANewFileGetsItsWalAsSoonAsAReaderHasLeftIt) {
-  const std::string path = directory_.path("new.db");
-  RawSqlite reader(path);  // As one that has just begun to make the file, and looks at it.
+  const std::string file = directory.path("new.db");
+  RawSqlite reader(file);  // As one that has just begun to make the file, and looks at it.
   ASSERT_EQ(reader.exec("PRAGMA page_size=16384; PRAGMA auto_vacuum=INCREMENTAL; BEGIN"),
             SQLITE_OK);
   ASSERT_EQ(reader.value("SELECT count(*) FROM sqlite_schema"), "0");
@@ -110,8 +110,8 @@ TEST_F(SqliteInterrupt, ANewFileGetsItsWalAsSoonAsAReaderHasLeftIt) {
     std::this_thread::sleep_for(milliseconds(50));
     reader.exec("COMMIT");
   });
-  const auto database = open_file(path, OpenMode::kCreate, {.busy_timeout = seconds(20)});
-  EXPECT_EQ(testing::value_of(*database, "PRAGMA journal_mode"), Value("wal"));
+  const auto opened = open_file(file, OpenMode::kCreate, {.busy_timeout = seconds(20)});
+  EXPECT_EQ(testing::value_of(*opened, "PRAGMA journal_mode"), Value("wal"));
 }
 
 }  // namespace

@@ -42,16 +42,16 @@ std::string start_on(const std::string& path, int number) {
 TEST_F(SqliteManyProcesses, AllStartOnAFileThatIsNotThere) {
   constexpr int kRounds = 25;
   for (int round = 0; round < kRounds; ++round) {
-    const std::string path = directory_.path(std::to_string(round) + ".db");
+    const std::string file = directory.path(std::to_string(round) + ".db");
     const auto answers =
-        run_children(kProcesses, [&](int number) { return start_on(path, number); });
+        run_children(kProcesses, [&](int number) { return start_on(file, number); });
     ASSERT_THAT(answers, Each("ok"));
-    RawSqlite file(path);
-    EXPECT_EQ(file.value("SELECT count(DISTINCT a) FROM t"), std::to_string(kProcesses));
-    EXPECT_EQ(file.value("PRAGMA page_size"), "16384");
-    EXPECT_EQ(file.value("PRAGMA auto_vacuum"), "2");
-    EXPECT_EQ(file.value("PRAGMA journal_mode"), "wal");
-    EXPECT_EQ(file.value("PRAGMA integrity_check"), "ok");
+    RawSqlite raw(file);
+    EXPECT_EQ(raw.value("SELECT count(DISTINCT a) FROM t"), std::to_string(kProcesses));
+    EXPECT_EQ(raw.value("PRAGMA page_size"), "16384");
+    EXPECT_EQ(raw.value("PRAGMA auto_vacuum"), "2");
+    EXPECT_EQ(raw.value("PRAGMA journal_mode"), "wal");
+    EXPECT_EQ(raw.value("PRAGMA integrity_check"), "ok");
   }
 }
 
@@ -70,10 +70,10 @@ std::string count_up(const std::string& path, int times) {
 
 TEST_F(SqliteManyProcesses, TransactionsThatReadBeforeTheyWriteNeverMeetABusyFile) {
   constexpr int kTimes = 500;
-  ASSERT_TRUE(run(*testing::open_file(path_), {{"CREATE TABLE t(a)"}, {"INSERT INTO t VALUES(0)"}})
+  ASSERT_TRUE(run(*testing::open_file(path), {{"CREATE TABLE t(a)"}, {"INSERT INTO t VALUES(0)"}})
                   .has_value());
-  EXPECT_THAT(run_children(2, [&](int) { return count_up(path_, kTimes); }), Each("ok"));
-  EXPECT_EQ(RawSqlite(path_).value("SELECT max(a) FROM t"), std::to_string(2 * kTimes));
+  EXPECT_THAT(run_children(2, [&](int) { return count_up(path, kTimes); }), Each("ok"));
+  EXPECT_EQ(RawSqlite(path).value("SELECT max(a) FROM t"), std::to_string(2 * kTimes));
 }
 
 }  // namespace

@@ -20,29 +20,29 @@ class SqliteTransaction : public testing::SqliteFile {
  protected:
   void SetUp() override {
     ASSERT_TRUE(
-        run(*database_, {{"CREATE TABLE t(a INTEGER PRIMARY KEY, b NOT NULL CHECK(b <> 'bad'),"
-                          " c REFERENCES t(a) DEFERRABLE INITIALLY DEFERRED)"}})
+        run(*database, {{"CREATE TABLE t(a INTEGER PRIMARY KEY, b NOT NULL CHECK(b <> 'bad'),"
+                         " c REFERENCES t(a) DEFERRABLE INITIALLY DEFERRED)"}})
             .has_value());
   }
 
   // The failure of `then` after a row was inserted.
   Status fail_after_a_row(std::vector<Statement> then, const ExecuteOptions& options = {}) {
     then.insert(then.begin(), {"INSERT INTO t(b) VALUES('first')"});
-    return run(*database_, std::move(then), options).status();
+    return run(*database, std::move(then), options).status();
   }
 
   void expect_untouched_and_usable() {
-    RawSqlite other(path_);
+    RawSqlite other(path);
     // Before the next call: a connection that is not back in autocommit still holds its lock.
     EXPECT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
     EXPECT_EQ(other.exec("COMMIT"), SQLITE_OK);
-    EXPECT_EQ(count_of(*database_, "t"), 0);
-    EXPECT_TRUE(run(*database_, {{"INSERT INTO t(b) VALUES('x')"}}).has_value());
-    EXPECT_EQ(count_of(*database_, "t"), 1);
+    EXPECT_EQ(count_of(*database, "t"), 0);
+    EXPECT_TRUE(run(*database, {{"INSERT INTO t(b) VALUES('x')"}}).has_value());
+    EXPECT_EQ(count_of(*database, "t"), 1);
     EXPECT_EQ(other.exec("DELETE FROM t"), SQLITE_OK);
   }
 
-  std::unique_ptr<SqliteDatabase> database_ = open_file(path_);
+  std::unique_ptr<SqliteDatabase> database = open_file(path);
 };
 
 TEST_F(SqliteTransaction, LeavesNothingAfterEachKindOfError) {
@@ -74,10 +74,10 @@ TEST_F(SqliteTransaction, LeavesNothingAfterEachKindOfError) {
 }
 
 TEST_F(SqliteTransaction, RollsBackACommitThatAConstraintRefuses) {
-  ASSERT_TRUE(run(*database_, {{"SELECT 1"}}).has_value());
+  ASSERT_TRUE(run(*database, {{"SELECT 1"}}).has_value());
   // A PRAGMA inside a transaction does not change foreign_keys, hence a call of its own kind: the
   // read-only one sets it when it is prepared, before BEGIN.
-  ASSERT_TRUE(run(*database_, {{"PRAGMA foreign_keys=ON"}}).has_value());
+  ASSERT_TRUE(run(*database, {{"PRAGMA foreign_keys=ON"}}).has_value());
   const Status status = fail_after_a_row({{"INSERT INTO t(b, c) VALUES('x', 99)"}});
   EXPECT_EQ(status.code(), StatusCode::kConstraint) << status.to_string();
   expect_untouched_and_usable();
@@ -85,11 +85,11 @@ TEST_F(SqliteTransaction, RollsBackACommitThatAConstraintRefuses) {
 
 TEST_F(SqliteTransaction, RollsBackACommitThatFindsTheFileBusy) {
   // With a rollback journal a reader keeps the commit from happening, not the statements before.
-  RawSqlite(path_).exec("PRAGMA journal_mode=DELETE");
-  database_ = nullptr;
-  ASSERT_EQ(RawSqlite(path_).value("PRAGMA journal_mode=DELETE"), "delete");
-  database_ = open_file(path_);
-  RawSqlite reader(path_);
+  RawSqlite(path).exec("PRAGMA journal_mode=DELETE");
+  database = nullptr;
+  ASSERT_EQ(RawSqlite(path).value("PRAGMA journal_mode=DELETE"), "delete");
+  database = open_file(path);
+  RawSqlite reader(path);
   ASSERT_EQ(reader.exec("BEGIN"), SQLITE_OK);
   ASSERT_EQ(reader.value("SELECT count(*) FROM t"), "0");
 
@@ -102,7 +102,7 @@ TEST_F(SqliteTransaction, RollsBackACommitThatFindsTheFileBusy) {
 }
 
 TEST_F(SqliteTransaction, RollsBackWhenTheFileIsFullAndWorksWhenThereIsRoomAgain) {
-  ASSERT_TRUE(run(*database_, {{"PRAGMA max_page_count=4"}}).has_value());
+  ASSERT_TRUE(run(*database, {{"PRAGMA max_page_count=4"}}).has_value());
   const Status status = fail_after_a_row({{"INSERT INTO t(b) VALUES(zeroblob(1000000))"}});
   EXPECT_EQ(status.code(), StatusCode::kStorageFull) << status.to_string();
   EXPECT_EQ(status.execution(), Execution::kNo);

@@ -61,6 +61,9 @@ const Names& foreign_kinds() {
   return words;
 }
 
+// All but the first line, which names the licence.
+std::string_view body_of(std::string_view text) { return text.substr(text.find('\n') + 1); }
+
 bool is_header(std::string_view path) { return path.ends_with(".h"); }
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -314,6 +317,30 @@ Findings check_test_name(const std::string& path, const std::set<std::string>& k
     known += " " + kind;
   }
   return {{path, 1, last + " is not a kind here; leave it out or take one of" + known}};
+}
+
+Findings check_samples(const SourceFile& document, const std::vector<SourceFile>& examples) {
+  constexpr std::string_view kBegin = "\n```cpp\n";
+  constexpr std::string_view kEnd = "\n```\n";
+  const std::string_view text = document.text;
+  Findings findings;
+  std::size_t blocks = 0;
+  for (std::size_t at = text.find(kBegin); at < text.size(); at = text.find(kBegin, at)) {
+    const auto line =
+        static_cast<std::size_t>(std::count(text.begin(), text.begin() + at, '\n')) + 2;
+    at += kBegin.size();
+    const std::string_view block = text.substr(at, text.find(kEnd, at) + 1 - at);
+    if (std::none_of(examples.begin(), examples.end(),
+                     [&](const SourceFile& example) { return block == body_of(example.text); })) {
+      findings.push_back({document.path, line, "is no file of examples/; copy the file here"});
+    }
+    ++blocks;
+  }
+  if (blocks == 0) {
+    findings.push_back(
+        {document.path, 1, "shows no C++; put a file of examples/ into a ```cpp block"});
+  }
+  return findings;
 }
 
 std::set<std::string> test_kinds(std::string_view cmake) {

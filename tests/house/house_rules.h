@@ -56,6 +56,11 @@ using Findings = std::vector<Finding>;
 /// as a unit test unnoticed.
 [[nodiscard]] Findings check_test_name(const std::string& path, const std::set<std::string>& kinds);
 
+/// Each ```cpp block of `document` is one of `examples` as a whole, without its SPDX line, so that
+/// what readers copy has been built and run. A document without a block has one finding too.
+[[nodiscard]] Findings check_samples(const SourceFile& document,
+                                     const std::vector<SourceFile>& examples);
+
 /// The words of SPILLWAY_TEST_KINDS in tests/CMakeLists.txt.
 [[nodiscard]] std::set<std::string> test_kinds(std::string_view cmake);
 

@@ -219,6 +219,18 @@ TEST(TestName, SaysWhatItTests) {
   EXPECT_THAT(told(check_test_name("tests/sinks/record_queue_test.cpp", kinds())), IsEmpty());
 }
 
+TEST(Samples, AreWholeFilesOfTheExamples) {
+  const std::vector<SourceFile> examples = {{"examples/a.cpp", "// SPDX\nint a;\n"},
+                                            {"examples/b.cpp", "// SPDX\nint b;\nint c;\n"}};
+  const auto samples = [&](const std::string& text) {
+    return told(check_samples({"README.md", text}, examples));
+  };
+  EXPECT_THAT(samples("x\n\n```cpp\nint b;\nint c;\n```\n\n```cpp\nint a;\n```\n"), IsEmpty());
+  EXPECT_THAT(samples("x\n\n```cpp\nint b;\n```\n\n```cpp\nint a;\n```\ny\n"),
+              ElementsAre(HasSubstr("3: is no file of examples/")));
+  EXPECT_THAT(samples("```sh\nls\n```\n"), ElementsAre(HasSubstr("1: shows no C++")));
+}
+
 TEST(TestKinds, AreReadFromCMake) {
   EXPECT_EQ(test_kinds("set(OTHER x)\nset(SPILLWAY_TEST_KINDS stress process\n style)\n"), kinds());
   EXPECT_THAT(test_kinds("# set(SPILLWAY_TEST_KINDS stress)\n"), IsEmpty());

@@ -118,6 +118,15 @@ TEST(Layout, BuildsEverySourceFile) {
   EXPECT_GT(folders, 0U);
 }
 
+TEST(Layout, BuildsEveryExampleAndShowsNoOtherCode) {
+  const std::vector<std::string> paths = cpp_files("examples");
+  ASSERT_FALSE(paths.empty());
+  report(check_sources_listed(read("examples/CMakeLists.txt"), names_ending_in(paths, ".cpp")));
+  std::vector<SourceFile> examples;
+  std::transform(paths.begin(), paths.end(), std::back_inserter(examples), read);
+  report(check_samples(read("README.md"), examples));
+}
+
 TEST(Layout, RunsEveryTestFile) {
   std::size_t tests = 0;
   for (const std::string& folder : test_folders()) {

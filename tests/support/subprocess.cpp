@@ -12,10 +12,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
+#include <system_error>
 #include <thread>
-
-extern char** environ;
 
 namespace spillway::testing {
 namespace {
@@ -26,7 +24,8 @@ using std::chrono::steady_clock;
 constexpr int kCannotRun = 127;  // As a shell says it.
 
 [[noreturn]] void give_up(const char* what) {
-  std::fprintf(stderr, "Subprocess: %s: %s\n", what, std::strerror(errno));
+  const std::string why = std::generic_category().message(errno);
+  static_cast<void>(std::fprintf(stderr, "Subprocess: %s: %s\n", what, why.c_str()));
   std::abort();
 }
 
@@ -74,11 +73,11 @@ void become_user(uid_t uid) {
 // An ignored signal stays ignored over exec; the program is to start as from a shell.
 void restore_signals() {
   for (const int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) {
-    signal(number, SIG_DFL);
+    static_cast<void>(signal(number, SIG_DFL));
   }
   sigset_t none;
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
 }
 
 [[noreturn]] void become_program(const Launch& launch) {
@@ -123,7 +122,7 @@ std::string content_of(std::FILE* file) {
 }  // namespace
 
 Subprocess::Subprocess(const ProcessOptions& options) : out_(unnamed_file()), err_(unnamed_file()) {
-  signal(SIGPIPE, SIG_IGN);  // feed tells by its result.
+  static_cast<void>(signal(SIGPIPE, SIG_IGN));  // feed tells by its result.
   Launch launch(options);
   launch.program = open(options.argv.at(0).c_str(), O_RDONLY | O_CLOEXEC);
   int read_end = -1;

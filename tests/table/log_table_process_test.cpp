@@ -37,11 +37,11 @@ class LogTableProcesses : public testing::SqliteFile {};
 
 TEST_F(LogTableProcesses, PrepareTheTableTogether) {
   for (int round = 0; round < kRounds; ++round) {
-    const std::string path = directory_.path(std::to_string(round) + ".db");
+    const std::string file = directory.path(std::to_string(round) + ".db");
     EXPECT_THAT(testing::run_children(kProcesses,
-                                      [&](int number) { return prepare_and_insert(path, number); }),
+                                      [&](int number) { return prepare_and_insert(file, number); }),
                 Each("ok"));
-    const auto database = testing::open_file(path);
+    const auto database = testing::open_file(file);
     EXPECT_EQ(testing::count_of(*database, "logs"), kProcesses);
     EXPECT_EQ(testing::count_of(*database, "logs_meta"), 1);
   }

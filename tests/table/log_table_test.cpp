@@ -7,7 +7,10 @@
 
 #include "tests/d1/raw_sqlite.h"
 #include "tests/d1/sqlite_fixture.h"
+#include "tests/support/scripted_database.h"
 
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,18 +44,18 @@ class LogTableTest : public testing::SqliteFile {
  protected:
   // What `prepare` says of a file that somebody else has made with `sql`.
   std::string answer_after(const std::string& sql, std::string_view table = "logs") {
-    EXPECT_EQ(RawSqlite(path_).exec(sql), SQLITE_OK) << sql;
-    const Status status = table_named(table).prepare(*open_file(path_), {});
+    EXPECT_EQ(RawSqlite(path).exec(sql), SQLITE_OK) << sql;
+    const Status status = table_named(table).prepare(*open_file(path), {});
     EXPECT_EQ(status.code(), status.is_ok() ? StatusCode::kOk : StatusCode::kConfig) << sql;
     return status.message();
   }
 
-  const LogTable table_ = table_named("logs");
+  const LogTable logs = table_named("logs");
 };
 
 TEST_F(LogTableTest, CreatesWhatTheFormatSays) {
-  const auto database = open_file(path_);
-  ASSERT_TRUE(table_.prepare(*database, {}).is_ok());
+  const auto database = open_file(path);
+  ASSERT_TRUE(logs.prepare(*database, {}).is_ok());
   EXPECT_EQ(value_of(*database, "SELECT value FROM logs_meta WHERE key = 'schema_version'"),
             Value(std::int64_t{1}));
   const auto results =
@@ -69,12 +72,12 @@ TEST_F(LogTableTest, CreatesWhatTheFormatSays) {
 }
 
 TEST_F(LogTableTest, StoresARow) {
-  const auto database = open_file(path_);
-  ASSERT_TRUE(table_.prepare(*database, {}).is_ok());
+  const auto database = open_file(path);
+  ASSERT_TRUE(logs.prepare(*database, {}).is_ok());
   Record with_fields = record_of(2, std::string("\xE2\x90\x80 5 €"));
   with_fields.fields = R"({"a":1})";
   const std::vector<Record> rows{record_of(1), with_fields};
-  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).value(), 2);
+  EXPECT_EQ(logs.insert(*database, kWriter, rows, {}).value(), 2);
   const auto stored = run(*database, {{"SELECT * FROM logs ORDER BY seq"}}).value()[0].rows;
   EXPECT_EQ(stored[0], (Row{"2026-08-28T06:35:12.345Z", kWriter, std::int64_t{1}, "WARN", "app",
                             "hello", std::monostate()}));
@@ -83,54 +86,142 @@ TEST_F(LogTableTest, StoresARow) {
 }
 
 TEST_F(LogTableTest, ARowThatIsSentAgainIsOneRow) {
-  const auto database = open_file(path_);
-  ASSERT_TRUE(table_.prepare(*database, {}).is_ok());
+  const auto database = open_file(path);
+  ASSERT_TRUE(logs.prepare(*database, {}).is_ok());
   std::vector<Record> rows{record_of(1), record_of(2), record_of(3)};
-  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).value(), 3);
+  EXPECT_EQ(logs.insert(*database, kWriter, rows, {}).value(), 3);
   rows.push_back(record_of(4));
-  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).value(), 1);
-  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).value(), 0);
+  EXPECT_EQ(logs.insert(*database, kWriter, rows, {}).value(), 1);
+  EXPECT_EQ(logs.insert(*database, kWriter, rows, {}).value(), 0);
   EXPECT_EQ(count_of(*database, "logs"), 4);
-  EXPECT_EQ(table_.insert(*database, kWriter - 1, rows, {}).value(), 4);
+  EXPECT_EQ(logs.insert(*database, kWriter - 1, rows, {}).value(), 4);
 }
 
 TEST_F(LogTableTest, InsertsAllRowsOrNone) {
-  const auto database = open_file(path_);
-  ASSERT_TRUE(table_.prepare(*database, {}).is_ok());
+  const auto database = open_file(path);
+  ASSERT_TRUE(logs.prepare(*database, {}).is_ok());
   ASSERT_TRUE(run(*database, {{"CREATE TRIGGER g BEFORE INSERT ON logs WHEN new.message = 'bad' "
                                "BEGIN SELECT raise(ABORT, 'no'); END"}})
                   .has_value());
   const std::vector<Record> rows{record_of(1), record_of(2, "bad"), record_of(3)};
-  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).status().code(), StatusCode::kConstraint);
+  EXPECT_EQ(logs.insert(*database, kWriter, rows, {}).status().code(), StatusCode::kConstraint);
   EXPECT_EQ(count_of(*database, "logs"), 0);
 }
 
+// "no" for a row that the trigger is to ignore.
+constexpr const char* kIgnoring =
+    "CREATE TRIGGER g BEFORE INSERT ON logs WHEN new.message = 'no' BEGIN SELECT raise(IGNORE); "
+    "END";
+
+TEST_F(LogTableTest, RowsThatATriggerIgnoresAreRefusedAndNotStored) {
+  const auto database = open_file(path);
+  ASSERT_TRUE(logs.prepare(*database, {}).is_ok());
+  ASSERT_TRUE(run(*database, {{kIgnoring}}).has_value());
+  const std::vector<Record> rows{record_of(6), record_of(7, "no"), record_of(8),
+                                 record_of(9, "no")};
+  const Status status = logs.insert(*database, kWriter, rows, {}).status();
+  EXPECT_EQ(status.code(), StatusCode::kConstraint);
+  EXPECT_EQ(status.execution(), Execution::kNo);
+  EXPECT_EQ(
+      status.message(),
+      "2 of 4 rows not in the table after the insert (first: seq 7): a trigger keeps rows out");
+  EXPECT_EQ(count_of(*database, "logs"), 2);
+
+  const std::span<const Record> all(rows);
+  EXPECT_EQ(logs.insert(*database, kWriter, all.subspan(2, 1), {}).value(), 0);
+  EXPECT_EQ(logs.insert(*database, kWriter, all.subspan(3, 1), {}).status().code(),
+            StatusCode::kConstraint);
+}
+
+TEST_F(LogTableTest, WhatATriggerWritesHidesNoRowThatItIgnores) {
+  const auto database = open_file(path);
+  ASSERT_TRUE(logs.prepare(*database, {}).is_ok());
+  ASSERT_TRUE(run(*database, {{"CREATE TABLE audit(seq)"},
+                              {"CREATE TRIGGER a AFTER INSERT ON logs BEGIN "
+                               "INSERT INTO audit VALUES(new.seq); END"}})
+                  .has_value());
+  const std::vector<Record> good{record_of(1), record_of(2)};
+  EXPECT_EQ(logs.insert(*database, kWriter, good, {}).value(), 2);
+  EXPECT_EQ(count_of(*database, "audit"), 2);
+
+  // As many changes as rows, or more, although one row is missing.
+  ASSERT_TRUE(run(*database, {{kIgnoring}}).has_value());
+  const std::vector<Record> mixed{record_of(3), record_of(4, "no"), record_of(5)};
+  EXPECT_EQ(logs.insert(*database, kWriter, mixed, {}).status().code(), StatusCode::kConstraint);
+}
+
+// The limit of what the number of changes can tell; docs/formats.md says so.
+TEST_F(LogTableTest, ARowThatATriggerMovesElsewhereCountsAsStored) {
+  const auto database = open_file(path);
+  ASSERT_TRUE(logs.prepare(*database, {}).is_ok());
+  ASSERT_TRUE(run(*database, {{"CREATE TABLE aside(message)"},
+                              {"CREATE TRIGGER g BEFORE INSERT ON logs WHEN new.message = 'no' "
+                               "BEGIN INSERT INTO aside VALUES(new.message); "
+                               "SELECT raise(IGNORE); END"}})
+                  .has_value());
+  const std::vector<Record> rows{record_of(1), record_of(2, "no")};
+  EXPECT_EQ(logs.insert(*database, kWriter, rows, {}).value(), 2);
+  EXPECT_EQ(count_of(*database, "logs"), 1);
+  EXPECT_EQ(count_of(*database, "aside"), 1);
+}
+
+TEST_F(LogTableTest, ARowThatATriggerMasksIsStoredAllTheSame) {
+  const auto database = open_file(path);
+  ASSERT_TRUE(logs.prepare(*database, {}).is_ok());
+  ASSERT_TRUE(run(*database, {{"CREATE TRIGGER m AFTER INSERT ON logs BEGIN "
+                               "UPDATE logs SET message = '***' WHERE seq = new.seq; END"}})
+                  .has_value());
+  const std::vector<Record> rows{record_of(1), record_of(2)};
+  EXPECT_EQ(logs.insert(*database, kWriter, rows, {}).value(), 2);
+  EXPECT_EQ(logs.insert(*database, kWriter, rows, {}).value(), 0);
+  EXPECT_EQ(value_of(*database, "SELECT count(*) FROM logs WHERE message = '***'"),
+            Value(std::int64_t{2}));
+}
+
+TEST_F(LogTableTest, WhenTheComparisonFailsTheRowsAreInDoubt) {
+  const auto script =
+      std::make_shared<testing::DatabaseScript>(Clock::system(), "WHERE NOT EXISTS");
+  testing::ScriptedDatabase database(script, open_file(path));
+  ASSERT_TRUE(logs.prepare(database, {}).is_ok());
+  const std::vector<Record> rows{record_of(1), record_of(2)};
+  EXPECT_EQ(logs.insert(database, kWriter, rows, {}).value(), 2);
+  EXPECT_EQ(script->attempts(), 0U);  // It is needed only when the numbers differ.
+
+  script->add({testing::Outcome::refuse(Status(StatusCode::kOverload, "busy"))});
+  const Status status =
+      logs.insert(database, kWriter, rows, {.lock_wait = std::chrono::milliseconds(3)}).status();
+  EXPECT_EQ(status.code(), StatusCode::kOverload);
+  EXPECT_EQ(status.execution(), Execution::kMaybe);
+  EXPECT_EQ(script->calls().at(0).lock_wait, std::chrono::milliseconds(3));
+  EXPECT_EQ(logs.insert(database, kWriter, rows, {}).value(), 0);
+}
+
 TEST_F(LogTableTest, NoRowsNeedNoDatabase) {
-  const auto database = open_file(path_);
-  EXPECT_EQ(table_.insert(*database, kWriter, {}, {}).value(), 0);
+  const auto database = open_file(path);
+  EXPECT_EQ(logs.insert(*database, kWriter, {}, {}).value(), 0);
 }
 
 TEST_F(LogTableTest, SaysSchemaWhenTheTableIsMissing) {
-  const auto database = open_file(path_);
+  const auto database = open_file(path);
   const std::vector<Record> rows{record_of(1)};
-  EXPECT_EQ(table_.insert(*database, kWriter, rows, {}).status().code(), StatusCode::kSchema);
+  EXPECT_EQ(logs.insert(*database, kWriter, rows, {}).status().code(), StatusCode::kSchema);
 }
 
 TEST_F(LogTableTest, WritesNothingAndTakesNoLockWhenAllIsThere) {
-  ASSERT_TRUE(table_.prepare(*open_file(path_), {}).is_ok());
-  RawSqlite other(path_);
+  ASSERT_TRUE(logs.prepare(*open_file(path), {}).is_ok());
+  RawSqlite other(path);
   ASSERT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
-  const auto database = open_file(path_);
-  EXPECT_TRUE(table_.prepare(*database, {.lock_wait = std::chrono::milliseconds(0)}).is_ok());
-  const auto reader = open_file(path_, OpenMode::kReadOnly);
-  EXPECT_TRUE(table_.prepare(*reader, {}).is_ok());
+  const auto database = open_file(path);
+  EXPECT_TRUE(logs.prepare(*database, {.lock_wait = std::chrono::milliseconds(0)}).is_ok());
+  const auto reader = open_file(path, OpenMode::kReadOnly);
+  EXPECT_TRUE(logs.prepare(*reader, {}).is_ok());
 }
 
 TEST_F(LogTableTest, HandsOnThatTheDatabaseIsBusy) {
-  const auto database = open_file(path_);
-  RawSqlite other(path_);
+  const auto database = open_file(path);
+  RawSqlite other(path);
   ASSERT_EQ(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
-  const Status status = table_.prepare(*database, {.lock_wait = std::chrono::milliseconds(0)});
+  const Status status = logs.prepare(*database, {.lock_wait = std::chrono::milliseconds(0)});
   EXPECT_EQ(status.code(), StatusCode::kOverload);
 }
 
@@ -138,9 +229,9 @@ TEST_F(LogTableTest, AddsWhatIsMissing) {
   EXPECT_EQ(answer_after(std::string("CREATE TABLE logs(") + kColumns +
                          ", PRIMARY KEY(created_at, writer, seq)) WITHOUT ROWID"),
             "");
-  EXPECT_EQ(RawSqlite(path_).value("SELECT value FROM logs_meta"), "1");
+  EXPECT_EQ(RawSqlite(path).value("SELECT value FROM logs_meta"), "1");
   EXPECT_EQ(answer_after("DELETE FROM logs_meta"), "");
-  EXPECT_EQ(RawSqlite(path_).value("SELECT value FROM logs_meta"), "1");
+  EXPECT_EQ(RawSqlite(path).value("SELECT value FROM logs_meta"), "1");
   EXPECT_EQ(answer_after("DROP TABLE logs"), "");
 }
 
@@ -171,7 +262,7 @@ TEST_F(LogTableTest, RefusesATableOfAnotherShapeAndSaysHow) {
   for (const Case& each : cases) {
     EXPECT_EQ(answer_after("DROP TABLE IF EXISTS logs; CREATE TABLE logs" + each.definition),
               says(each.how));
-    EXPECT_EQ(RawSqlite(path_).value("SELECT name FROM sqlite_schema WHERE name = 'logs_meta'"),
+    EXPECT_EQ(RawSqlite(path).value("SELECT name FROM sqlite_schema WHERE name = 'logs_meta'"),
               "none");
   }
 }
@@ -193,7 +284,7 @@ TEST_F(LogTableTest, RefusesAViewAndAnIndexOfTheName) {
 }
 
 TEST_F(LogTableTest, RefusesATableOfANewerVersion) {
-  ASSERT_TRUE(table_.prepare(*open_file(path_), {}).is_ok());
+  ASSERT_TRUE(logs.prepare(*open_file(path), {}).is_ok());
   EXPECT_EQ(answer_after("UPDATE logs_meta SET value = 2"),
             "table \"logs\" was made by a newer Spillway (schema version 2, this one knows 1); "
             "update this program");
@@ -203,7 +294,7 @@ TEST_F(LogTableTest, RefusesATableOfANewerVersion) {
 }
 
 TEST_F(LogTableTest, TakesAnyNameThatCanBeQuoted) {
-  const auto database = open_file(path_);
+  const auto database = open_file(path);
   for (const std::string name :
        {"a\"; DROP TABLE logs; --", "select", "x y", "Überlauf", "%s", "a'b", "[x]", "1"}) {
     const LogTable table = table_named(name);

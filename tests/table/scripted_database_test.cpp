@@ -29,21 +29,21 @@ class ScriptedDatabaseTest : public SqliteFile {
                         .context = "c",
                         .message = "m",
                         .fields = {}};
-    return table_.insert(database, 7, std::span(&record, 1), options);
+    return table.insert(database, 7, std::span(&record, 1), options);
   }
 
-  FakeClock clock_;
-  std::shared_ptr<DatabaseScript> script_ = std::make_shared<DatabaseScript>(clock_);
-  const LogTable table_ = std::move(LogTable::named("logs")).value();
+  FakeClock clock;
+  std::shared_ptr<DatabaseScript> script = std::make_shared<DatabaseScript>(clock);
+  const LogTable table = std::move(LogTable::named("logs")).value();
 };
 
 TEST_F(ScriptedDatabaseTest, PlaysTheScriptThenTheDefault) {
-  ScriptedDatabase database(script_, open_file(path_));
-  ASSERT_TRUE(table_.prepare(database, {}).is_ok());
-  EXPECT_EQ(script_->attempts(), 0U);
-  script_->add({Outcome::refuse(Status(StatusCode::kOverload, "busy")),
-                Outcome::lose(Status(StatusCode::kLost, "cut")), Outcome::pass()});
-  script_->set_default(Outcome::refuse(Status(StatusCode::kAuth, "no")));
+  ScriptedDatabase database(script, open_file(path));
+  ASSERT_TRUE(table.prepare(database, {}).is_ok());
+  EXPECT_EQ(script->attempts(), 0U);
+  script->add({Outcome::refuse(Status(StatusCode::kOverload, "busy")),
+               Outcome::lose(Status(StatusCode::kLost, "cut")), Outcome::pass()});
+  script->set_default(Outcome::refuse(Status(StatusCode::kAuth, "no")));
 
   EXPECT_EQ(insert(database, 1).status().code(), StatusCode::kOverload);
   EXPECT_EQ(count_of(database, "logs"), 0);
@@ -51,15 +51,15 @@ TEST_F(ScriptedDatabaseTest, PlaysTheScriptThenTheDefault) {
   EXPECT_EQ(count_of(database, "logs"), 1);
   EXPECT_EQ(insert(database, 3).value(), 1);
   EXPECT_EQ(insert(database, 4).status().code(), StatusCode::kAuth);
-  EXPECT_EQ(script_->attempts(), 4U);
+  EXPECT_EQ(script->attempts(), 4U);
 }
 
 TEST_F(ScriptedDatabaseTest, RecordsCalls) {
-  ScriptedDatabase database(script_);
-  script_->keep_values();
-  clock_.advance(milliseconds(5));
+  ScriptedDatabase database(script);
+  script->keep_values();
+  clock.advance(milliseconds(5));
   EXPECT_EQ(insert(database, 11, {.lock_wait = milliseconds(3)}).value(), 1);
-  const ScriptedCall call = script_->calls().at(0);
+  const ScriptedCall call = script->calls().at(0);
   EXPECT_EQ(call.began, SteadyTime(milliseconds(5)));
   EXPECT_EQ(call.rows, 1U);
   EXPECT_EQ(call.values.at(0).at(2), Value(std::int64_t{11}));
@@ -67,19 +67,19 @@ TEST_F(ScriptedDatabaseTest, RecordsCalls) {
 }
 
 TEST_F(ScriptedDatabaseTest, WithoutADatabaseBeneathTheTableCanBePrepared) {
-  ScriptedDatabase database(script_);
-  EXPECT_TRUE(table_.prepare(database, {}).is_ok());
+  ScriptedDatabase database(script);
+  EXPECT_TRUE(table.prepare(database, {}).is_ok());
   EXPECT_EQ(insert(database, 1).value(), 1);
 }
 
 TEST_F(ScriptedDatabaseTest, ABlockEndsByReleaseCancelOrDeadline) {
-  script_->set_default(Outcome::block());
-  ScriptedDatabase database(script_);
+  script->set_default(Outcome::block());
+  ScriptedDatabase database(script);
   const auto blocked = [&](const ExecuteOptions& options, const auto& end) {
-    const std::size_t before = script_->attempts();
+    const std::size_t before = script->attempts();
     StatusCode code = StatusCode::kOk;
     std::jthread caller([&] { code = insert(database, 1, options).status().code(); });
-    EXPECT_TRUE(script_->await_attempts(before + 1, seconds(60)));
+    EXPECT_TRUE(script->await_attempts(before + 1, seconds(60)));
     end();
     caller.join();
     return code;
@@ -87,14 +87,14 @@ TEST_F(ScriptedDatabaseTest, ABlockEndsByReleaseCancelOrDeadline) {
   std::stop_source source;
   EXPECT_EQ(blocked({.cancel = source.get_token()}, [&] { source.request_stop(); }),
             StatusCode::kLost);
-  EXPECT_EQ(blocked({.deadline = clock_.steady_now() + seconds(10)},
-                    [&] { clock_.advance(seconds(10)); }),
-            StatusCode::kLost);
-  EXPECT_EQ(blocked({}, [&] { script_->release(); }), StatusCode::kLost);
+  EXPECT_EQ(
+      blocked({.deadline = clock.steady_now() + seconds(10)}, [&] { clock.advance(seconds(10)); }),
+      StatusCode::kLost);
+  EXPECT_EQ(blocked({}, [&] { script->release(); }), StatusCode::kLost);
 }
 
 TEST_F(ScriptedDatabaseTest, SaysWhenAttemptsDoNotCome) {
-  EXPECT_FALSE(script_->await_attempts(1, milliseconds(1)));
+  EXPECT_FALSE(script->await_attempts(1, milliseconds(1)));
 }
 
 }  // namespace
