@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/output.h"
 
+#include "base/one_line.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -39,8 +41,6 @@ int write_all(int fd, std::string_view text) noexcept {
   return 0;
 }
 
-bool is_control(char c) noexcept { return (c >= 0 && c < ' ') || c == 0x7f; }
-
 }  // namespace
 
 void reserve_standard_files() noexcept {
@@ -57,12 +57,9 @@ bool write_out(std::string_view text) {
   return error == 0;
 }
 
-void say(std::string text) {
-  for (char& c : text) {
-    c = is_control(c) ? ' ' : c;
-  }
+void say(const std::string& text) {
   // One write, so that lines of several processes do not mix. A failure has nowhere to be told.
-  static_cast<void>(write_all(STDERR_FILENO, "spillway: " + text + '\n'));
+  static_cast<void>(write_all(STDERR_FILENO, "spillway: " + one_line(text) + '\n'));
 }
 
 }  // namespace spillway

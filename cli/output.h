@@ -16,6 +16,6 @@ void reserve_standard_files() noexcept;
 [[nodiscard]] bool write_out(std::string_view text);
 
 /// One line on stderr: "spillway: " and `text`, in which control characters become spaces.
-void say(std::string text);
+void say(const std::string& text);
 
 }  // namespace spillway

@@ -67,6 +67,17 @@ void SqliteConnection::Closer::operator()(sqlite3* database) const noexcept {
   sqlite3_close(database);  // Fails only while statements are alive, which do not outlive it.
 }
 
+SqliteConnection::~SqliteConnection() { finish_moved_file(); }
+
+/// Closing checkpoints the write-ahead log, but not when the file was moved: then what was
+/// committed last would stay behind in a log that no longer lies beside it, and be lost.
+void SqliteConnection::finish_moved_file() noexcept {
+  if (database_ && has_moved()) {  // What fails here cannot be mended, and is where it was.
+    sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
+                              nullptr);
+  }
+}
+
 SqliteConnection::SqliteConnection(AttemptLimits limits) : limits_(std::move(limits)) {}
 
 Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::string& path,

@@ -28,7 +28,7 @@ class SqliteConnection {
                                                                       AttemptLimits limits);
   SqliteConnection(const SqliteConnection&) = delete;
   SqliteConnection& operator=(const SqliteConnection&) = delete;
-  ~SqliteConnection() = default;
+  ~SqliteConnection();
 
   void set_limits(AttemptLimits limits) { limits_ = std::move(limits); }
   [[nodiscard]] AttemptLimits& limits() noexcept { return limits_; }
@@ -61,6 +61,7 @@ class SqliteConnection {
   explicit SqliteConnection(AttemptLimits limits);
   [[nodiscard]] Status open_file(const std::string& path, OpenMode mode);
   void install_callbacks() noexcept;
+  void finish_moved_file() noexcept;
   [[nodiscard]] Result<SqliteStatement> prepare_any(const std::string& sql);
 
   static int on_busy(void* self, int previous_calls) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <spillway/pipeline.h>
 
+#include "base/one_line.h"
 #include "sinks/inbox.h"
 #include "sinks/pipeline_core.h"
 #include "sinks/scoreboard.h"
@@ -220,7 +221,7 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
       abandon_at_ = clock_.steady_now() + kStopGrace;
     }
     for (const std::string& line : actions.diagnostics) {
-      report(line);
+      report(one_line(line));
     }
     wake_at_ = actions.wake_at;
     if (abandon_at_) {

@@ -19,8 +19,8 @@ using std::chrono::milliseconds;
 constexpr int kResendsMax = 4;
 constexpr milliseconds kFirstResendDelay{200};
 
-// Refused rows are told one by one, but no faster than a person reads.
-constexpr std::chrono::seconds kRefusalLineInterval{5};
+// What can happen with every row or attempt is told no faster than a person reads.
+constexpr std::chrono::seconds kLineInterval{5};
 
 /// 0.2, 0.4, 0.8, 1.6 s, each 80 to 120 %, so that many writers do not come back together.
 std::chrono::nanoseconds resend_delay(int resends, std::uint64_t& random_state) {
@@ -149,6 +149,7 @@ void PipelineCore::on_failed(Batch batch, const Status& failure, SteadyTime now)
   if (rule.remedy == Remedy::kResend && !asked_for_quiet && !gate_.is_paused(now) &&
       resends_ < kResendsMax) {
     resend_at_ = now + resend_delay(resends_++, random_state_);
+    tell_resend(failure, now);
     return;
   }
   begin_pause(rule, failure, is_held, now);
@@ -178,6 +179,13 @@ void PipelineCore::refuse(const Batch& batch, const Status& failure, SteadyTime 
                now);
 }
 
+void PipelineCore::tell_resend(const Status& failure, SteadyTime now) {
+  if (now >= next_resend_line_) {
+    diagnostics_.push_back("an attempt to write failed and is made again: " + failure.to_string());
+    next_resend_line_ = now + kLineInterval;
+  }
+}
+
 /// A database that refuses every row would otherwise write a line for each.
 void PipelineCore::tell_refusal(std::string line, SteadyTime now) {
   if (now < next_refusal_line_) {
@@ -188,7 +196,7 @@ void PipelineCore::tell_refusal(std::string line, SteadyTime now) {
     line += " (and " + std::to_string(std::exchange(untold_refusals_, 0)) + " more before it)";
   }
   diagnostics_.push_back(std::move(line));
-  next_refusal_line_ = now + kRefusalLineInterval;
+  next_refusal_line_ = now + kLineInterval;
 }
 
 void PipelineCore::begin_pause(const PauseRule& rule, const Status& failure, bool is_held,
@@ -308,7 +316,14 @@ std::optional<Send> PipelineCore::send(Batch batch, SteadyTime now) {
   const SteadyTime deadline = now + options_.attempt_timeout;
   return Send{.rows = in_flight_->rows,
               .deadline = close_deadline_ ? std::min(deadline, *close_deadline_) : deadline,
-              .may_wait_for_lock = !gate_.is_paused(now) || close_deadline_.has_value()};
+              .lock_wait = lock_wait(now)};
+}
+
+LockWait PipelineCore::lock_wait(SteadyTime now) const noexcept {
+  if (close_deadline_) {
+    return LockWait::kUntilDeadline;
+  }
+  return gate_.is_paused(now) ? LockWait::kNone : LockWait::kUsual;
 }
 
 Batch PipelineCore::build_batch(SteadyTime now) {

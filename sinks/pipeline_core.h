@@ -68,10 +68,17 @@ using Event =
 
 // Actions.
 
+/// How long an attempt may wait for a lock that another connection holds.
+enum class LockWait : std::uint8_t {
+  kNone,           ///< In a pause: the next slot comes soon.
+  kUsual,          ///< As long as the database is set to.
+  kUntilDeadline,  ///< At close: nobody comes back later.
+};
+
 struct Send {
   Rows rows;
   SteadyTime deadline;
-  bool may_wait_for_lock = true;  ///< In a pause an attempt does not wait.
+  LockWait lock_wait = LockWait::kUsual;
 };
 struct Actions {
   std::optional<Send> send;
@@ -121,6 +128,7 @@ class PipelineCore {
   void split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now);
   void refuse(const Batch& batch, const Status& failure, SteadyTime now);
   void tell_refusal(std::string line, SteadyTime now);
+  void tell_resend(const Status& failure, SteadyTime now);
   void begin_pause(const PauseRule& rule, const Status& failure, bool is_held, SteadyTime now);
   void hold_through_pause(SteadyTime now);
   std::optional<Batch> reduce_to_oldest_error(const Batch& batch, bool may_keep, SteadyTime now);
@@ -134,6 +142,7 @@ class PipelineCore {
   std::optional<Send> choose_send_when_open(SteadyTime now);
   std::optional<Send> send_pending(SteadyTime now);
   std::optional<Send> send(Batch batch, SteadyTime now);
+  [[nodiscard]] LockWait lock_wait(SteadyTime now) const noexcept;
   Batch build_batch(SteadyTime now);
   void fill_from_queue(std::vector<Record>& rows);
   [[nodiscard]] bool is_batch_full() const noexcept;
@@ -173,6 +182,7 @@ class PipelineCore {
   std::uint64_t attempts_ = 0;
   std::optional<SteadyTime> last_success_;
   std::optional<SteadyTime> paused_since_;  ///< Until the first success after the pause.
+  SteadyTime next_resend_line_ = SteadyTime::min();
   SteadyTime next_refusal_line_ = SteadyTime::min();
   std::uint64_t untold_refusals_ = 0;
   std::vector<std::string> diagnostics_;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "sinks/shipper.h"
 
+#include <chrono>
 #include <exception>
 #include <new>
 #include <utility>
 
 namespace spillway {
 namespace {
+
+// The deadline ends the wait.
+constexpr std::chrono::hours kLongerThanAnyDeadline{24};
 
 /// Failures after which the same connection is as good as a new one.
 bool keeps_connection(StatusCode code) noexcept {
@@ -44,8 +48,10 @@ SendDone Shipper::ship(const Send& send, const std::stop_token& cancel) noexcept
   ExecuteOptions options;
   options.deadline = send.deadline;
   options.cancel = cancel;
-  if (!send.may_wait_for_lock) {
+  if (send.lock_wait == LockWait::kNone) {
     options.lock_wait = std::chrono::milliseconds(0);
+  } else if (send.lock_wait == LockWait::kUntilDeadline) {
+    options.lock_wait = kLongerThanAnyDeadline;
   }
   SendDone done;
   has_sent_rows_ = false;

@@ -57,13 +57,31 @@ Row row_of(std::int64_t writer, const Record& record) {
   return row;
 }
 
+// What a Database gives is checked before it is used: it may be anybody's, and an answer that came
+// over a network can be short.
+Result<std::vector<StatementResult>> run(Database& database, std::span<const Statement> statements,
+                                         const ExecuteOptions& options) {
+  auto results = database.execute(statements, options);
+  if (!results) {
+    return results;
+  }
+  bool is_whole = results->size() == statements.size();
+  for (const StatementResult& result : *results) {
+    for (const Row& row : result.rows) {
+      is_whole = is_whole && !row.empty() && row.size() == result.columns.size();
+    }
+  }
+  return is_whole ? std::move(results)
+                  : Status(StatusCode::kLost, "the database's answer does not fit the statements");
+}
+
 Result<bool> read_schema(Database& database, std::string_view table,
                          const ExecuteOptions& options) {
   const std::vector<Statement> statements = read_statements(table);
-  Result<std::vector<StatementResult>> answers = database.execute(statements, options);
+  Result<std::vector<StatementResult>> answers = run(database, statements, options);
   if (!answers && answers.error().code() == StatusCode::kSchema) {
     // TABLE_meta is missing, or is not ours: without the version, which is read from it.
-    answers = database.execute(std::span(statements).first(statements.size() - 1), options);
+    answers = run(database, std::span(statements).first(statements.size() - 1), options);
   }
   if (!answers) {
     return answers.error();
@@ -73,10 +91,11 @@ Result<bool> read_schema(Database& database, std::string_view table,
 
 // "2 of 100 rows are not in the table after the insert (first: seq 7): …"
 Status refused(std::size_t rows, const std::vector<Row>& missing) {
-  const auto& seq = std::get<std::string>(missing.front().front());
+  const auto* seq = std::get_if<std::string>(&missing.front().front());
   return {StatusCode::kConstraint, std::to_string(missing.size()) + " of " + std::to_string(rows) +
                                        " rows not in the table after the insert (first: seq " +
-                                       seq + "): a trigger keeps rows out"};
+                                       (seq != nullptr ? *seq : "?") +
+                                       "): a trigger keeps rows out"};
 }
 
 }  // namespace
@@ -128,7 +147,7 @@ Result<std::int64_t> LogTable::insert(Database& database, std::int64_t writer,
   for (const Record& record : rows) {
     statement.rows.push_back(row_of(writer, record));
   }
-  const auto results = database.execute(std::span(&statement, 1), repeatable(options));
+  const auto results = run(database, std::span(&statement, 1), repeatable(options));
   if (!results) {
     return results.error();
   }
@@ -151,7 +170,7 @@ Status LogTable::check_stored(Database& database, std::vector<Row> rows,
   }
   const std::size_t sent = rows.size();
   const Statement statement{missing_sql_, std::move(rows)};
-  const auto results = database.execute(std::span(&statement, 1), repeatable(options));
+  const auto results = run(database, std::span(&statement, 1), repeatable(options));
   if (!results) {
     // Whatever became of this one, the insert before it was executed.
     return results.error().with_execution(Execution::kMaybe);

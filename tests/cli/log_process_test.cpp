@@ -226,7 +226,7 @@ TEST_F(Log, CountsTheLinesThatATriggerIgnores) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(json_number(result.out, "$.skipped"), 2) << result.out;
   EXPECT_EQ(json_number(result.out, "$.unreported"), 0) << result.out;
-  EXPECT_THAT(result.err, HasSubstr("a trigger ignores"));
+  EXPECT_THAT(result.err, HasSubstr("a trigger keeps rows out"));
   EXPECT_THAT(messages(stored_rows(file())),
               UnorderedElementsAre("one", "three", "Database refused rows, 2 skipped"));
 }

@@ -38,7 +38,8 @@ TEST(Closing, InAPauseGivesTheGapRowOneAttempt) {
   driver.close(5s);
   EXPECT_TRUE(driver.is_done());
   ASSERT_THAT(driver.table().gap_rows(), SizeIs(1));
-  EXPECT_TRUE(driver.attempts().back().may_wait_for_lock) << "nobody comes back later";
+  EXPECT_EQ(driver.attempts().back().lock_wait, LockWait::kUntilDeadline)
+      << "nobody comes back later";
   EXPECT_EQ(driver.attempts().back().deadline, 6s);
   EXPECT_TRUE(driver.stats().is_complete);
 }

@@ -70,7 +70,7 @@ class CoreDriver {
   struct Attempt {
     milliseconds at;
     std::vector<Record> rows;
-    bool may_wait_for_lock;
+    LockWait lock_wait;
     milliseconds deadline;
   };
 
@@ -179,8 +179,7 @@ class CoreDriver {
   }
 
   std::optional<Event> carry_out(const Send& send) {
-    attempts_.push_back(
-        {as_time(now_), *send.rows, send.may_wait_for_lock, as_time(send.deadline)});
+    attempts_.push_back({as_time(now_), *send.rows, send.lock_wait, as_time(send.deadline)});
     const std::optional<Status> status = database_(*send.rows);
     if (!status) {
       return std::nullopt;

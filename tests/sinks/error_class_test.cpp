@@ -18,6 +18,7 @@ struct ClassCase {
   std::string gap_message;
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name.
 void PrintTo(const ClassCase& which, std::ostream* out) { *out << to_string(which.code); }
 
 class EachClass : public ::testing::TestWithParam<ClassCase> {
@@ -96,6 +97,7 @@ TEST(TransientFailure, IsOverBeforeAnythingIsSkippedWhenAReSendWorks) {
   driver.log(0ms, Level::kInfo, 5);
   driver.log(1s, Level::kError);
   driver.run_until(5s);
+  EXPECT_THAT(driver.diagnostics(), SizeIs(1)) << "told once, not with every attempt";
   EXPECT_EQ(driver.stats().stored, 6U);
   EXPECT_EQ(driver.stats().pauses, 0U);
   EXPECT_EQ(driver.stats().skipped(), 0U);

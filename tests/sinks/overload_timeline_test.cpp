@@ -61,8 +61,8 @@ TEST_F(OverloadTimeline, SendsAnErrorAloneAndWithoutWaitingForALock) {
   driver.log(1s, Level::kCritical);
   ASSERT_THAT(driver.attempts(), SizeIs(2));
   EXPECT_THAT(driver.attempts()[1].rows, SizeIs(1));
-  EXPECT_FALSE(driver.attempts()[1].may_wait_for_lock);
-  EXPECT_TRUE(driver.attempts()[0].may_wait_for_lock);
+  EXPECT_EQ(driver.attempts()[1].lock_wait, LockWait::kNone);
+  EXPECT_EQ(driver.attempts()[0].lock_wait, LockWait::kUsual);
 }
 
 TEST_F(OverloadTimeline, SkipsAndCountsEverythingBelowErrorUntilTheEnd) {

@@ -130,6 +130,14 @@ TEST_F(PipelineFault, AMissingDirectoryIsToldAndDeliveredToOnceItIsThere) {
   EXPECT_EQ((*pipeline)->close(5s).stored, 1U);
 }
 
+TEST_F(PipelineFault, ADiagnosticIsOneLineWhateverTheDatabaseSays) {
+  script->add({Outcome::refuse(Status(StatusCode::kOverload, "busy\nspillway: forged\x1b[31m"))});
+  auto pipeline = start({.overload = {.write_pause = 1ms}});
+  log(*pipeline, Level::kInfo);
+  EXPECT_TRUE(pipeline->flush(30s).is_complete);
+  EXPECT_THAT(diagnostics(), Contains(HasSubstr("busy spillway: forged [31m")));
+}
+
 TEST_F(PipelineFault, ADiagnosticCallbackThatThrowsDoesNoHarm) {
   script->add({Outcome::refuse(busy())});
   auto pipeline = start({.overload = {.write_pause = 1ms}, .on_diagnostic = [](std::string_view) {

@@ -86,14 +86,17 @@ TEST_F(ShipperTest, CreatesADroppedTableAgainWithinTheSameAttempt) {
   EXPECT_EQ(rows(), 1);
 }
 
-TEST_F(ShipperTest, WaitsForNoLockInAPause) {
+TEST_F(ShipperTest, WaitsForALockAsTheCoreSays) {
   Shipper shipper = make_shipper();
   Send send = one_row(1);
   EXPECT_TRUE(shipper.ship(send, {}).status.is_ok());
-  send.may_wait_for_lock = false;
+  send.lock_wait = LockWait::kNone;
   EXPECT_TRUE(shipper.ship(send, {}).status.is_ok());
   EXPECT_EQ(script->calls().at(0).lock_wait, std::nullopt);
   EXPECT_EQ(script->calls().at(1).lock_wait, std::chrono::milliseconds(0));
+  send.lock_wait = LockWait::kUntilDeadline;
+  EXPECT_TRUE(shipper.ship(send, {}).status.is_ok());
+  EXPECT_GE(script->calls().at(2).lock_wait, std::chrono::hours(1));
 }
 
 TEST_F(ShipperTest, AFailureToOpenHasExecutedNothing) {

@@ -178,6 +178,33 @@ TEST_F(LogTableTest, ARowThatATriggerMasksIsStoredAllTheSame) {
             Value(std::int64_t{2}));
 }
 
+/// Answers every call with the same results, whatever it was asked.
+class OddDatabase final : public Database {
+ public:
+  explicit OddDatabase(std::vector<StatementResult> answer) : answer_(std::move(answer)) {}
+  [[nodiscard]] Result<std::vector<StatementResult>> execute(std::span<const Statement>,
+                                                             const ExecuteOptions&) override {
+    return answer_;
+  }
+  [[nodiscard]] DatabaseTraits traits() const override { return {.name = "Odd"}; }
+
+ private:
+  std::vector<StatementResult> answer_;
+};
+
+TEST_F(LogTableTest, AnAnswerThatDoesNotFitIsALostOne) {
+  OddDatabase none({});
+  StatementResult narrow;
+  narrow.rows.emplace_back();
+  OddDatabase empty_rows({narrow, narrow, narrow, narrow});
+  const Record row = record_of(1);
+  for (OddDatabase* odd : {&none, &empty_rows}) {
+    EXPECT_EQ(logs.prepare(*odd, {}).code(), StatusCode::kLost);
+    EXPECT_EQ(logs.insert(*odd, kWriter, std::span(&row, 1), {}).status().code(),
+              StatusCode::kLost);
+  }
+}
+
 TEST_F(LogTableTest, WhenTheComparisonFailsTheRowsAreInDoubt) {
   const auto script =
       std::make_shared<testing::DatabaseScript>(Clock::system(), "WHERE NOT EXISTS");
