@@ -158,6 +158,24 @@ TEST_F(LogOverload, EndsWithSixWhenTheLockOutlastsTheClose) {
   expect_balance(result.out);
 }
 
+TEST_F(LogOverload, WaitsAtTheEndForALockThatIsGivenBackInTime) {
+  create_table();
+  Subprocess holder(lock_holder());
+  ASSERT_TRUE(holder.wait_for_text("locked", seconds(10)));
+  Subprocess process(log("30s"));
+  ASSERT_TRUE(process.feed("INFO one\nINFO two\nINFO three\n"));
+  process.close_stdin();
+  std::this_thread::sleep_for(milliseconds(2'500));
+  EXPECT_EQ(holder.wait(seconds(10), Subprocess::Stdin::kClose).exit_code, 0);
+  const ProcessResult result = process.wait(seconds(20), Subprocess::Stdin::kKeepOpen);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(query_number(file(), "SELECT count(*) FROM logs WHERE context <> 'spillway'") +
+                query_number(file(),
+                             "SELECT coalesce(sum(json_extract(fields, '$.total')), 0) FROM logs "
+                             "WHERE context = 'spillway'"),
+            3);
+}
+
 TEST_F(LogOverload, TakesALockAtStartForAnOverloadAndNotForAnError) {
   create_table();
   Subprocess holder(lock_holder());
