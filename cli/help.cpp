@@ -31,13 +31,12 @@ Reads lines from stdin until it ends and stores each as a row of a table:
 logger(1) for a database.
 
   my-server 2>&1 | spillway log --db sqlite:logs.db
-  spillway log --db sqlite:logs.db --context import < import.log
 
 When the database is locked or overloaded, writes pause. Until they go on, lines below
-ERROR are left out, an ERROR line is tried now and then, and stdin is read on, so that
-the program in front never waits. Then one row of level WARN and context `spillway` says
-what is missing: "Log persistence paused while SQLite was busy, 412 skipped"; its
-`fields` hold the time span and the number of lines of each level.
+ERROR are left out, one ERROR line is tried now and then (the others are left out too),
+and stdin is read on, so that the program in front never waits. Then one row of level WARN
+and context `spillway` says what is missing: "Log persistence paused while SQLite was busy,
+412 skipped"; its `fields` hold the time span and the number of lines of each level.
 
 Options:
   --db URL               The database, sqlite:PATH; a missing file is created. Required
@@ -53,7 +52,8 @@ Options:
   -h, --help             Show this text
 
 TIME is a whole number with its unit, from 1ms to 1h: 500ms, 30s, 2min.
-SIGTERM, SIGINT or SIGHUP: what is in the pipe is still stored. A second one ends at once.
+At the end it waits up to 5 s for the database. SIGTERM, SIGINT or SIGHUP: what is in the
+pipe is still stored. A second one ends at once.
 )";
 
 constexpr const char* kClosingLine =

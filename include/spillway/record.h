@@ -36,7 +36,8 @@ struct RecordView {
   std::string_view context = {};
   /// Any bytes. Stored as UTF-8: invalid bytes as U+FFFD, NUL as U+2400.
   std::string_view message = {};
-  /// A JSON object, or empty for none. Not checked.
+  /// A JSON object, or empty for none. Not checked: queries that look into the fields of a row with
+  /// anything else fail.
   std::string_view fields = {};
   /// Bytes of the whole message when `message` is only its beginning; 0 when it is all there.
   std::uint64_t message_bytes = 0;
