@@ -58,12 +58,12 @@ TEST_F(Demo, TakesTheLinesOfAFile) {
   const std::filesystem::path input = std::filesystem::path(directory.path()) / "input.log";
   std::ofstream stream(input);
   for (int i = 0; i < 5'000; ++i) {
-    stream << "Jun 14 15:16:01 combo sshd[" << i << "]: authentication failure\n";
+    stream << "Mar  3 07:08:09 host1 sshd[" << i << "]: login refused\n";
   }
   stream.close();
   const ProcessResult result = show({input.string()});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("authentication failure"));
+  EXPECT_THAT(result.out, HasSubstr("login refused"));
   EXPECT_THAT(result.out,
               ContainsRegex("Log persistence paused while SQLite was busy, [0-9]+ skipped"));
 }

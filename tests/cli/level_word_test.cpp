@@ -27,8 +27,8 @@ void expect_levels(const std::vector<Example>& examples) {
 TEST(LevelWord, FindsTheLevelInTheFormatsOfWellKnownPrograms) {
   expect_levels({
       // Apache, 2.2 and 2.4
-      {"[Sun Dec 04 04:47:44 2005] [error] mod_jk child workerEnv in error state 6", Level::kError},
-      {"[Sun Dec 04 04:47:44 2005] [notice] workerEnv.init() ok", Level::kInfo},
+      {"[Tue Mar 03 07:08:09 2026] [error] proxy: worker 6 does not answer", Level::kError},
+      {"[Tue Mar 03 07:08:09 2026] [notice] proxy: started", Level::kInfo},
       // spdlog, nginx, PostgreSQL, MySQL
       {"[2026-08-28 06:35:12.345] [app] [warning] text", Level::kWarn},
       {"[2026-08-28 06:35:12.345] [critical] text", Level::kCritical},
@@ -52,9 +52,9 @@ TEST(LevelWord, FindsNoneWhereThereIsNone) {
   expect_levels({
       {"", std::nullopt},
       {"   \t ", std::nullopt},
-      {"Jun 14 15:16:01 combo sshd(pam_unix)[19939]: authentication failure; logname= uid=0",
+      {"Mar  3 07:08:09 host1 sshd(pam)[4711]: login refused for user nobody from port 2222",
        std::nullopt},
-      {"Jun 15 04:06:18 combo su(pam_unix)[21416]: session opened for user", std::nullopt},
+      {"Mar  3 07:08:10 host1 su(pam)[4712]: user root comes in", std::nullopt},
       {"a b c d e f ERROR", std::nullopt},
       {"[]", std::nullopt},
       {"[", std::nullopt},

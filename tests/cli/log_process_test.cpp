@@ -113,8 +113,7 @@ TEST_F(Log, StoresTheLinesOfAFileByteForByteAndInOrder) {
   std::string content;
   std::vector<std::string> expected;
   for (int i = 0; i < 2'000; ++i) {
-    expected.push_back(
-        numbered("Jun 14 15:16:01 combo sshd[19939]: \tauthentication  failure; ", i));
+    expected.push_back(numbered("Mar  3 07:08:09 host1 sshd[4711]: \tlogin  refused; ", i));
     content += expected.back() + "\r\n";
   }
   write_file("input.log", content);
