@@ -153,7 +153,7 @@ void PipelineCore::on_failed(Batch batch, const Status& failure, SteadyTime now)
     return;
   }
   begin_pause(rule, failure, is_held, now);
-  hold_through_pause(now);
+  let_go_of_pending(gate_.reason(), Errors::kHoldOldest, now);
 }
 
 void PipelineCore::split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now) {
@@ -212,36 +212,39 @@ void PipelineCore::begin_pause(const PauseRule& rule, const Status& failure, boo
                          failure.to_string());
 }
 
-/// Rows in doubt are kept; of the others the oldest ERROR, if nothing else is.
-void PipelineCore::hold_through_pause(SteadyTime now) {
+/// Batches in doubt are kept. The rows of the others are skipped, except the oldest ERROR if it is
+/// to be held and nothing else is.
+void PipelineCore::let_go_of_pending(GapReason reason, Errors errors, SteadyTime now) {
   resends_ = 0;
   resend_at_ = SteadyTime::min();
   std::deque<Batch> held;
   for (Batch& batch : std::exchange(pending_, {})) {
     if (batch.is_in_doubt) {
       held.push_back(std::move(batch));
-    } else if (auto error = reduce_to_oldest_error(batch, held.empty(), now)) {
+    } else if (auto error =
+                   skip_rows(batch, reason, held.empty() ? errors : Errors::kSkipAll, now)) {
       held.push_back(*std::move(error));
     }
   }
   pending_ = std::move(held);
 }
 
-std::optional<Batch> PipelineCore::reduce_to_oldest_error(const Batch& batch, bool may_keep,
-                                                          SteadyTime now) {
-  std::optional<Batch> kept;
+/// Gives the oldest ERROR as a batch of its own, if it is to be held and there is one.
+std::optional<Batch> PipelineCore::skip_rows(const Batch& batch, GapReason reason, Errors errors,
+                                             SteadyTime now) {
+  std::optional<Batch> held;
   for (const Gap& gap : batch.gaps) {
     gaps_.reopen(gap);
   }
   for (std::size_t i = batch.gaps.size(); i < batch.rows->size(); ++i) {
     const Record& row = (*batch.rows)[i];
-    if (may_keep && !kept && row.level >= Level::kError) {
-      kept = Batch{.rows = std::make_shared<const std::vector<Record>>(1, row)};
+    if (errors == Errors::kHoldOldest && !held && row.level >= Level::kError) {
+      held = Batch{.rows = std::make_shared<const std::vector<Record>>(1, row)};
     } else {
-      skip(gate_.reason(), row.level, row.time, row.seq, now);
+      skip(reason, row.level, row.time, row.seq, now);
     }
   }
-  return kept;
+  return held;
 }
 
 // Skipping.
@@ -426,21 +429,7 @@ void PipelineCore::give_up(SteadyTime now) {
   while (!queue_.is_empty()) {
     skip_front(GapReason::kClosed, now);
   }
-  std::deque<Batch> in_doubt;
-  for (Batch& batch : std::exchange(pending_, {})) {
-    if (batch.is_in_doubt) {
-      in_doubt.push_back(std::move(batch));
-      continue;
-    }
-    for (std::size_t i = batch.gaps.size(); i < batch.rows->size(); ++i) {
-      const Record& row = (*batch.rows)[i];
-      skip(GapReason::kClosed, row.level, row.time, row.seq, now);
-    }
-    for (const Gap& gap : batch.gaps) {
-      gaps_.reopen(gap);
-    }
-  }
-  pending_ = std::move(in_doubt);
+  let_go_of_pending(GapReason::kClosed, Errors::kSkipAll, now);
   is_done_ = true;
   const Stats left = stats();
   if (!left.is_complete) {

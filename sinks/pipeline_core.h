@@ -116,6 +116,9 @@ class PipelineCore {
   [[nodiscard]] std::optional<SteadyTime> last_success() const noexcept { return last_success_; }
 
  private:
+  /// Of rows that are let go.
+  enum class Errors : std::uint8_t { kHoldOldest, kSkipAll };
+
   void take(RecordsArrived& event, SteadyTime now);
   void take(RecordsShed& event, SteadyTime now);
   void take(SendDone& event, SteadyTime now);
@@ -130,8 +133,9 @@ class PipelineCore {
   void tell_refusal(std::string line, SteadyTime now);
   void tell_resend(const Status& failure, SteadyTime now);
   void begin_pause(const PauseRule& rule, const Status& failure, bool is_held, SteadyTime now);
-  void hold_through_pause(SteadyTime now);
-  std::optional<Batch> reduce_to_oldest_error(const Batch& batch, bool may_keep, SteadyTime now);
+  void let_go_of_pending(GapReason reason, Errors errors, SteadyTime now);
+  std::optional<Batch> skip_rows(const Batch& batch, GapReason reason, Errors errors,
+                                 SteadyTime now);
 
   void skip(GapReason reason, Level level, WallTime time, std::int64_t seq, SteadyTime now);
   void skip_front(GapReason reason, SteadyTime now);

@@ -89,7 +89,7 @@ Result<bool> read_schema(Database& database, std::string_view table,
   return is_schema_complete(table, *answers);
 }
 
-// "2 of 100 rows are not in the table after the insert (first: seq 7): …"
+// "2 of 100 rows not in the table after the insert (first: seq 7): …"
 Status refused(std::size_t rows, const std::vector<Row>& missing) {
   const auto* seq = std::get_if<std::string>(&missing.front().front());
   return {StatusCode::kConstraint, std::to_string(missing.size()) + " of " + std::to_string(rows) +
