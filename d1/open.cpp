@@ -29,6 +29,10 @@ Status refused(std::string_view url, std::string_view reason, std::string_view w
           "database URL " + shown(url) + ' ' + std::string(reason) + std::string(way_out)};
 }
 
+bool is_sqlite(std::string_view url) { return url.starts_with(kSqliteScheme); }
+
+std::string_view sqlite_path(std::string_view url) { return url.substr(kSqliteScheme.size()); }
+
 Status check_sqlite_path(std::string_view url, std::string_view path) {
   if (path.empty()) {
     return refused(url, "names no file");
@@ -43,18 +47,6 @@ Status check_sqlite_path(std::string_view url, std::string_view path) {
     return refused(url, "holds NUL");
   }
   return {};
-}
-
-Result<std::unique_ptr<Database>> open_sqlite(std::string_view url, OpenMode mode) {
-  const std::string_view path = url.substr(kSqliteScheme.size());
-  if (Status status = check_sqlite_path(url, path); !status.is_ok()) {
-    return status;
-  }
-  Result<std::unique_ptr<SqliteDatabase>> database = SqliteDatabase::open(std::string(path), mode);
-  if (!database) {
-    return database.error();
-  }
-  return std::unique_ptr<Database>(std::move(*database));
 }
 
 Status refuse_scheme(std::string_view url) {
@@ -74,11 +66,19 @@ Status refuse_scheme(std::string_view url) {
 
 }  // namespace
 
+Status check_url(std::string_view url) {
+  return is_sqlite(url) ? check_sqlite_path(url, sqlite_path(url)) : refuse_scheme(url);
+}
+
 Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode) {
-  if (url.substr(0, kSqliteScheme.size()) == kSqliteScheme) {
-    return open_sqlite(url, mode);
+  if (Status status = check_url(url); !status.is_ok()) {
+    return status;
   }
-  return refuse_scheme(url);
+  auto database = SqliteDatabase::open(std::string(sqlite_path(url)), mode);
+  if (!database) {
+    return database.error();
+  }
+  return std::unique_ptr<Database>(*std::move(database));
 }
 
 }  // namespace spillway

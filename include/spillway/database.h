@@ -120,7 +120,11 @@ enum class OpenMode : std::uint8_t {
   kReadOnly,  ///< Read; every writing statement fails.
 };
 
-/// Opens the database that `url` names: `sqlite:PATH`.
+/// Whether `url` has the form of a database's URL: `sqlite:PATH`. Looks at no file.
+/// kInvalidArgument: it has not; the message names what is wrong and the way out.
+[[nodiscard]] Status check_url(std::string_view url);
+
+/// Opens the database that `url` names.
 ///
 /// kInvalidArgument: the URL is not of a known form. kConfig: the file cannot be used (missing
 /// directory, a directory, no permission, not a database). kOverload: another process holds a lock
