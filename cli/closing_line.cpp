@@ -2,22 +2,20 @@
 #include "cli/closing_line.h"
 
 #include "base/json_writer.h"
+#include "sinks/level_counts.h"
 
 #include <cstddef>
-#include <cstdint>
 
 namespace spillway {
 namespace {
 
 void write_skipped(JsonWriter& json, const Stats& stats) {
-  json.key("skipped").begin_object();
-  for (std::size_t i = 0; i < kLevelCount; ++i) {
-    const std::uint64_t count = stats.skipped_reported[i] + stats.skipped_pending[i];
-    if (count > 0) {
-      json.key(to_string(static_cast<Level>(i))).value(count);
-    }
+  LevelCounts skipped = stats.skipped_reported;
+  for (std::size_t i = 0; i < skipped.size(); ++i) {
+    skipped[i] += stats.skipped_pending[i];
   }
-  json.end_object();
+  json.key("skipped");
+  write_level_counts(json, skipped);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "base/json_writer.h"
 #include "base/time_text.h"
+#include "sinks/level_counts.h"
 
 #include <algorithm>
 #include <cassert>
@@ -20,14 +21,26 @@ void add(LevelCounts& to, const LevelCounts& counts) noexcept {
 
 bool is_pause(GapReason reason) noexcept { return reason < GapReason::kQueueFull; }
 
-std::string gap_message(GapReason reason, std::string_view database, std::uint64_t total) {
-  std::string text;
-  if (is_pause(reason)) {
-    text = "Log persistence paused while " + describe_pause(reason, database);
-  } else {
-    text = reason == GapReason::kQueueFull ? "Log queue was full" : "Database refused rows";
+/// Of a flood, which comes and goes.
+bool waits_for_more(GapReason reason) noexcept {
+  return reason == GapReason::kQueueFull || reason == GapReason::kOverrun;
+}
+
+std::string gap_cause(GapReason reason, std::string_view database) {
+  switch (reason) {
+    case GapReason::kQueueFull:
+      return "Log queue was full";
+    case GapReason::kOverrun:
+      return "Async logger's queue overran";
+    case GapReason::kRefused:
+      return "Database refused rows";
+    default:
+      return "Log persistence paused while " + describe_pause(reason, database);
   }
-  return text + ", " + std::to_string(total) + " skipped";
+}
+
+std::string gap_message(GapReason reason, std::string_view database, std::uint64_t total) {
+  return gap_cause(reason, database) + ", " + std::to_string(total) + " skipped";
 }
 
 std::string gap_fields(const Gap& gap) {
@@ -37,13 +50,8 @@ std::string gap_fields(const Gap& gap) {
   json.key("kind").value("gap").key("reason").value(to_string(gap.reason));
   json.key("from").value(time_text(gap.skipped.from)).key("to").value(time_text(gap.skipped.to));
   json.key("total").value(sum(gap.skipped.by_level));
-  json.key("skipped").begin_object();
-  for (std::size_t level = 0; level < kLevelCount; ++level) {
-    if (gap.skipped.by_level[level] != 0) {
-      json.key(to_string(static_cast<Level>(level))).value(gap.skipped.by_level[level]);
-    }
-  }
-  json.end_object();
+  json.key("skipped");
+  write_level_counts(json, gap.skipped.by_level);
   json.key("first_seq").value(gap.skipped.first_seq).key("last_seq").value(gap.skipped.last_seq);
   json.end_object();
   return text;
@@ -57,6 +65,8 @@ std::string describe_loss(GapReason reason, std::string_view database, std::uint
   switch (reason) {
     case GapReason::kQueueFull:
       return text + " when the queue was full";
+    case GapReason::kOverrun:
+      return text + " when the async logger's queue overran";
     case GapReason::kRefused:
       return text + " refused by the database";
     default:
@@ -68,8 +78,8 @@ std::string describe_loss(GapReason reason, std::string_view database, std::uint
 
 std::string_view to_string(GapReason reason) noexcept {
   constexpr std::array<std::string_view, kGapReasonCount> kNames = {
-      "overload", "rate_limited", "unreachable", "quota",      "schema",  "storage_full",
-      "auth",     "config",       "permanent",   "queue_full", "refused", "closed"};
+      "overload", "rate_limited", "unreachable", "quota",   "schema",  "storage_full", "auth",
+      "config",   "permanent",    "queue_full",  "overrun", "refused", "closed"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 
@@ -127,7 +137,7 @@ std::optional<SteadyTime> GapLedger::due_at(std::chrono::milliseconds age) const
   std::optional<SteadyTime> earliest;
   for (const Slot& at : slots_) {
     if (at.open && at.open->seq != 0) {
-      const bool waits = at.open->reason == GapReason::kQueueFull;
+      const bool waits = waits_for_more(at.open->reason);
       const SteadyTime due = waits ? at.open->opened_at + age : at.open->opened_at;
       earliest = earliest ? std::min(*earliest, due) : due;
     }
@@ -138,7 +148,7 @@ std::optional<SteadyTime> GapLedger::due_at(std::chrono::milliseconds age) const
 std::vector<Gap> GapLedger::seal(SteadyTime now, std::chrono::milliseconds age) {
   std::vector<Gap> sealed;
   for (Slot& at : slots_) {
-    const bool waits = at.open && at.open->reason == GapReason::kQueueFull;
+    const bool waits = at.open && waits_for_more(at.open->reason);
     if (at.open && at.open->seq != 0 && (!waits || at.open->opened_at + age <= now)) {
       sealed.push_back(*std::exchange(at.open, std::nullopt));
       at.has_sealed = true;

@@ -32,11 +32,12 @@ enum class GapReason : std::uint8_t {
   kConfig,
   kPermanent,
   kQueueFull,
+  kOverrun,  ///< Lost in the queue of an asynchronous logger, in front of the pipeline.
   kRefused,
   kClosed,  ///< Left over at close: told as a diagnostic, never a row.
 };
 
-inline constexpr std::size_t kGapReasonCount = 12;
+inline constexpr std::size_t kGapReasonCount = 13;
 
 /// As it stands in the row's fields.
 [[nodiscard]] std::string_view to_string(GapReason reason) noexcept;
@@ -87,8 +88,8 @@ class GapLedger {
   /// Counts skipped records into the open gap of `reason`, opening one if need be.
   void skip(GapReason reason, const SkippedRecords& records, SteadyTime now);
 
-  /// When the first open gap is to be sent: at once, but gaps of a full queue wait for `age`, so
-  /// that a flood that comes and goes gives few rows. Empty: there is none to send.
+  /// When the first open gap is to be sent: at once, but a flood (a queue full, or overrun) waits
+  /// for `age`, so that a flood that comes and goes gives few rows. Empty: there is none to send.
   [[nodiscard]] std::optional<SteadyTime> due_at(std::chrono::milliseconds age) const noexcept;
   /// Takes the open gaps that are due at `now`.
   [[nodiscard]] std::vector<Gap> seal(SteadyTime now, std::chrono::milliseconds age);

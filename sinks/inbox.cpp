@@ -14,6 +14,34 @@ constexpr std::size_t kMessageBytesMax = 2'000'000;
 // was possible.
 constexpr std::chrono::seconds kStartGrace{1};
 
+/// The inbox that this thread works for or is inside of. A call into the same one (a diagnostic
+/// callback, a Database or an allocator that logs) would feed on itself, or lock twice.
+thread_local const Inbox* entered = nullptr;
+
+class Entry {
+ public:
+  explicit Entry(const Inbox* inbox) noexcept : before_(std::exchange(entered, inbox)) {}
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  ~Entry() { entered = before_; }
+
+ private:
+  const Inbox* before_;
+};
+
+bool has_shed(const Mail& mail) noexcept {
+  return sum(mail.shed.by_level) + sum(mail.overrun.by_level) != 0;
+}
+
+/// More records of these times that were not taken.
+void add(RecordsShed& shed, std::size_t level, std::uint64_t records, WallTime from,
+         WallTime to) noexcept {
+  const bool is_first = sum(shed.by_level) == 0;
+  shed.from = is_first ? from : std::min(shed.from, from);
+  shed.to = is_first ? to : std::max(shed.to, to);
+  shed.by_level[level] += records;
+}
+
 RecordView bounded(RecordView record) noexcept {
   if (record.message.size() > kMessageBytesMax) {
     record.message_bytes = std::max<std::uint64_t>(record.message_bytes, record.message.size());
@@ -28,6 +56,11 @@ Inbox::Inbox(const InboxOptions& options, const Clock& clock)
     : options_(options), clock_(clock), worth_waiting_until_(clock.steady_now() + kStartGrace) {}
 
 bool Inbox::accept(const RecordView& record) noexcept {
+  if (is_own_thread()) {
+    ++reentrant_;
+    return false;
+  }
+  const Entry entry(this);
   const RecordView taken = bounded(record);
   const std::lock_guard lock(mutex_);
   if (is_closed_) {
@@ -36,7 +69,7 @@ bool Inbox::accept(const RecordView& record) noexcept {
   }
   const bool is_taken = has_room(taken) && push(taken);
   if (!is_taken) {
-    note_shed(taken);
+    add(mail_.shed, static_cast<std::size_t>(taken.level), 1, taken.time, taken.time);
   }
   wake_if_needed();
   return is_taken;
@@ -69,6 +102,20 @@ void Inbox::wait_for_room(const RecordView& record) noexcept {
     --waiting_for_room_;
   }
 }
+
+void Inbox::count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_) {
+    after_close_ += records;
+    return;
+  }
+  add(mail_.overrun, kUnknownLevel, records, from, to);
+  wake_if_needed();
+}
+
+void Inbox::own_this_thread() noexcept { entered = this; }
+
+bool Inbox::is_own_thread() const noexcept { return entered == this; }
 
 void Inbox::answer(SendDone answer) {
   const std::lock_guard lock(mutex_);
@@ -116,7 +163,7 @@ Mail Inbox::wait(std::optional<SteadyTime> wake_at) {
   Mail taken = std::exchange(mail_, {});
   mail_.flush_requests = taken.flush_requests;
   flush_requests_taken_ = taken.flush_requests;
-  is_idle_ = taken.records.is_empty() && sum(taken.shed.by_level) == 0;
+  is_idle_ = taken.records.is_empty() && !has_shed(taken);
   // Until the intake thread says otherwise, what it took is still there.
   downstream_.bytes += taken.records.bytes();
   downstream_.records += taken.records.records();
@@ -154,11 +201,10 @@ std::optional<SteadyTime> Inbox::earliest_wake(std::optional<SteadyTime> wake_at
 bool Inbox::deserves_attention() const noexcept {
   const bool has_request =
       mail_.answer || mail_.close_deadline || mail_.flush_requests != flush_requests_taken_;
-  const bool has_shed = sum(mail_.shed.by_level) != 0;
   return has_request || mail_.records.errors() > 0 ||
          mail_.records.records() >= options_.wake_records ||
          mail_.records.bytes() >= options_.wake_bytes ||
-         (is_idle_ && (has_shed || !mail_.records.is_empty()));
+         (is_idle_ && (has_shed(mail_) || !mail_.records.is_empty()));
 }
 
 void Inbox::wake_if_needed() noexcept {
@@ -166,14 +212,6 @@ void Inbox::wake_if_needed() noexcept {
     is_intake_waiting_ = false;  // One notification is enough.
     attention_.notify_one();
   }
-}
-
-void Inbox::note_shed(const RecordView& record) noexcept {
-  RecordsShed& shed = mail_.shed;
-  const bool is_first = sum(shed.by_level) == 0;
-  shed.from = is_first ? record.time : std::min(shed.from, record.time);
-  shed.to = is_first ? record.time : std::max(shed.to, record.time);
-  ++shed.by_level[static_cast<std::size_t>(record.level)];
 }
 
 }  // namespace spillway

@@ -15,6 +15,7 @@
 #include "sinks/pipeline_core.h"
 #include "sinks/record_queue.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -24,7 +25,8 @@ namespace spillway {
 
 struct Mail {
   RecordQueue records;
-  RecordsShed shed;
+  RecordsShed shed{.reason = GapReason::kQueueFull};
+  RecordsShed overrun{.reason = GapReason::kOverrun};
   std::optional<SendDone> answer;
   std::uint64_t flush_requests = 0;  ///< So far.
   std::optional<SteadyTime> close_deadline;
@@ -47,6 +49,7 @@ class Inbox {
   /// See Pipeline::accept and Pipeline::wait_for_room.
   bool accept(const RecordView& record) noexcept;
   void wait_for_room(const RecordView& record) noexcept;
+  void count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept;
 
   void answer(SendDone answer);
   /// Gives the number of the request, from 1.
@@ -54,6 +57,13 @@ class Inbox {
   /// From now on nothing is accepted. Only the first call's deadline counts.
   void request_close(SteadyTime deadline);
   [[nodiscard]] std::uint64_t calls_after_close() const;
+  [[nodiscard]] std::uint64_t reentrant_calls() const noexcept { return reentrant_.load(); }
+
+  // The pipeline's own threads.
+
+  /// Makes this thread one of them: what it logs is counted and not accepted.
+  void own_this_thread() noexcept;
+  [[nodiscard]] bool is_own_thread() const noexcept;
 
   // The intake thread.
 
@@ -69,7 +79,6 @@ class Inbox {
   [[nodiscard]] bool has_room(const RecordView& record) const noexcept;
   [[nodiscard]] bool deserves_attention() const noexcept;
   bool push(const RecordView& record) noexcept;
-  void note_shed(const RecordView& record) noexcept;
   void wake_if_needed() noexcept;
   [[nodiscard]] std::optional<SteadyTime> earliest_wake(std::optional<SteadyTime> wake_at) const;
 
@@ -84,6 +93,7 @@ class Inbox {
   SteadyTime worth_waiting_until_;
   std::uint64_t flush_requests_taken_ = 0;
   std::uint64_t after_close_ = 0;
+  std::atomic<std::uint64_t> reentrant_{0};
   int waiting_for_room_ = 0;
   bool is_intake_waiting_ = false;
   bool is_idle_ = true;  ///< The intake thread found no records when it last looked.

@@ -2,23 +2,22 @@
 #include <spillway/pipeline.h>
 
 #include "base/one_line.h"
+#include "sinks/fork_registry.h"
 #include "sinks/inbox.h"
 #include "sinks/pipeline_core.h"
+#include "sinks/pipeline_options.h"
 #include "sinks/scoreboard.h"
-#include "sinks/shipper.h"
+#include "sinks/shipper_thread.h"
 #include "sinks/worker_thread.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
-#include <iomanip>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
-#include <sstream>
-#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -47,63 +46,12 @@ void write_to_stderr(std::string_view line) {
 }
 
 /// Below 2^53, so that JSON numbers carry it; 0 is left free.
-std::int64_t random_writer(std::random_device& device) {
+std::int64_t random_writer() {
+  std::random_device device;
   constexpr std::uint64_t kBits53 = (std::uint64_t{1} << 53U) - 1;
   const std::uint64_t high = device();
   const std::uint64_t bits = (high << 32U | device()) & kBits53;
   return static_cast<std::int64_t>(std::max<std::uint64_t>(bits, 1));
-}
-
-struct Bound {
-  const char* option;
-  long double value;
-  long double min;
-  long double max;
-};
-
-long double as_number(milliseconds duration) { return static_cast<long double>(duration.count()); }
-long double as_number(std::size_t size) { return static_cast<long double>(size); }
-
-Status check(const PipelineOptions& options) {
-  constexpr long double kHour = 3'600'000;
-  const Bound bounds[] = {
-      {"overload.write_pause", as_number(options.overload.write_pause), 1, kHour},
-      {"overload.error_interval", as_number(options.overload.error_interval), 1, kHour},
-      {"close_timeout", as_number(options.close_timeout), 0, kHour},
-      {"queue_bytes_max", as_number(options.queue_bytes_max), 64 << 10, 16.0L * (1 << 30)},
-      {"queue_records_max", as_number(options.queue_records_max), 100, 2147483648.0L},
-      {"batch_rows_max", as_number(options.batch_rows_max), 1, 100'000},
-      {"batch_bytes_max", as_number(options.batch_bytes_max), 1'000, 2'000'000},
-      {"batch_age_max", as_number(options.batch_age_max), 0, 60'000},
-      {"attempt_timeout", as_number(options.attempt_timeout), 10, 600'000},
-  };
-  for (const Bound& bound : bounds) {
-    if (bound.value < bound.min || bound.value > bound.max) {
-      std::ostringstream text;
-      text << std::fixed << std::setprecision(0) << bound.option << " is " << bound.value
-           << "; it must be from " << bound.min << " to " << bound.max;
-      return Status(StatusCode::kInvalidArgument, text.str());
-    }
-  }
-  return options.clock ? Status() : Status(StatusCode::kInvalidArgument, "clock is null");
-}
-
-CoreOptions core_options(const PipelineOptions& options, std::uint64_t seed) {
-  return {.overload = options.overload,
-          .batch_rows_max = options.batch_rows_max,
-          .batch_bytes_max = options.batch_bytes_max,
-          .batch_age_max = options.batch_age_max,
-          .attempt_timeout = options.attempt_timeout,
-          .seed = seed};
-}
-
-InboxOptions inbox_options(const PipelineOptions& options) {
-  // Of a batch, so that the next one is collected while one is sent.
-  constexpr std::size_t kPart = 4;
-  return {.limit = {.bytes = options.queue_bytes_max, .records = options.queue_records_max},
-          .wake_records = std::max<std::size_t>(options.batch_rows_max / kPart, 1),
-          .wake_bytes = options.batch_bytes_max / kPart,
-          .collect_max = options.batch_age_max};
 }
 
 }  // namespace
@@ -112,21 +60,23 @@ InboxOptions inbox_options(const PipelineOptions& options) {
 /// it.
 class Pipeline::State : public std::enable_shared_from_this<State> {
  public:
-  State(DatabaseFactory factory, LogTable table, PipelineOptions options, std::int64_t writer,
-        std::uint64_t seed)
-      : options_(std::move(options)),
+  State(DatabaseFactory factory, LogTable table, PipelineOptions options)
+      : factory_(std::move(factory)),
+        table_(std::move(table)),
+        options_(std::move(options)),
         clock_(*options_.clock),
         inbox_(inbox_options(options_), clock_),
-        core_(core_options(options_, seed)),
-        shipper_(std::move(factory), std::move(table), writer) {}
+        core_(core_options(options_, std::random_device()())),
+        shipper_(Shipper(factory_, table_, random_writer()), inbox_) {}
 
   void start_threads() {
+    const std::lock_guard lock(close_mutex_);
     const std::shared_ptr<State> self = shared_from_this();
-    shipper_thread_ = start_worker_thread("spillway-ship", [self] { self->run_shipper(); });
+    shipper_.start(self);
     try {
       intake_thread_ = start_worker_thread("spillway-intake", [self] { self->run_intake(); });
     } catch (...) {  // Thrown on once no thread is left behind.
-      end_shipper();
+      shipper_.end(ShipperThread::End::kJoin);
       throw;
     }
   }
@@ -136,12 +86,14 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
   Stats stats() const {
     Stats stats = scoreboard_.entry().stats;
     stats.after_close = inbox_.calls_after_close();
+    stats.reentrant = inbox_.reentrant_calls();
     return stats;
   }
 
   Stats flush(milliseconds timeout) {
     const std::uint64_t request = inbox_.request_flush();
-    const bool is_settled = scoreboard_.wait_for_flush(request, bounded(timeout));
+    const bool is_settled =
+        scoreboard_.wait_for_flush(request, inbox_.is_own_thread() ? kNow : bounded(timeout));
     const Scoreboard::Entry entry = scoreboard_.entry();
     Stats now = stats();
     // After a close nothing more is settled than its own account says.
@@ -151,40 +103,85 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
 
   Stats close(milliseconds timeout) {
     inbox_.request_close(clock_.steady_now() + bounded(timeout));
+    if (inbox_.is_own_thread()) {
+      return stats();  // It would wait for itself.
+    }
     const std::lock_guard lock(close_mutex_);  // A second caller waits for the first.
     if (intake_thread_.joinable()) {
       intake_thread_.join();
-      end_shipper();
+      shipper_.end(is_shipper_stuck_ ? ShipperThread::End::kDetach : ShipperThread::End::kJoin);
     }
     return stats();
   }
 
-  milliseconds close_timeout() const { return options_.close_timeout; }
+  /// The Pipeline goes. On one of the two threads (a callback held the last reference) both finish
+  /// by themselves.
+  void let_go() {
+    close(options_.close_timeout);
+    if (intake_thread_.joinable()) {
+      intake_thread_.detach();
+      shipper_.end(ShipperThread::End::kDetach);
+    }
+    self_.reset();
+  }
+
+  // What a fork makes of it: see Pipeline::state_of_child.
+
+  bool is_of_this_process() const noexcept { return generation_ == ForkRegistry::generation(); }
+
+  /// In a child: the same pipeline with nothing in it. Uses of this one only what never changes.
+  std::shared_ptr<State> successor() const {
+    auto state = std::make_shared<State>(factory_, table_, options_);
+    if (!shipper_.was_quiet_at_fork()) {
+      state->refuse("the database was in use when the process forked; this process does not log");
+    }
+    return state;
+  }
+
+  void keep_alive() { self_ = shared_from_this(); }
+
+  void start_or_refuse() noexcept {
+    try {
+      start_threads();
+    } catch (const std::exception& error) {
+      refuse(std::string("cannot start after a fork: ") + error.what());
+    }
+  }
+
+  /// It is never used or freed, and no leak checker shall take it for forgotten.
+  void abandon() noexcept {
+    static std::atomic<State*> abandoned{nullptr};
+    next_abandoned_ = abandoned.exchange(this);
+  }
 
  private:
+  static constexpr milliseconds kNow{0};
+
+  /// Takes no records from here on, and says why.
+  void refuse(std::string_view why) noexcept {
+    inbox_.request_close(SteadyTime::min());
+    Scoreboard::Entry entry = scoreboard_.entry();
+    entry.is_final = true;
+    entry.stats.is_complete = false;
+    scoreboard_.publish(entry);
+    report(why);
+  }
+
   // The intake thread.
 
   void run_intake() noexcept {
+    inbox_.own_this_thread();
     try {
       while (!is_done_) {
         take_in(inbox_.wait(wake_at_));
       }
     } catch (...) {
-      stop_for_good();
+      // There was no memory in the middle of a decision: the account can no longer be trusted, so
+      // none is given from here on. The application goes on; its calls are counted as after close.
+      is_done_ = true;
+      shipper_.cancel();
+      refuse("out of memory: the log pipeline has stopped");
     }
-  }
-
-  /// There was no memory in the middle of a decision: the account can no longer be trusted, so none
-  /// is given from here on. The application goes on; its calls are counted as after close.
-  void stop_for_good() noexcept {
-    is_done_ = true;
-    inbox_.request_close(SteadyTime::min());
-    cancel_.request_stop();
-    Scoreboard::Entry entry = scoreboard_.entry();
-    entry.is_final = true;
-    entry.stats.is_complete = false;
-    scoreboard_.publish(entry);
-    report("out of memory: the log pipeline has stopped");
   }
 
   void take_in(Mail mail) {
@@ -195,9 +192,8 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
     if (!mail.records.is_empty()) {
       step(RecordsArrived{std::move(mail.records)});
     }
-    if (sum(mail.shed.by_level) != 0) {
-      step(mail.shed);
-    }
+    step(mail.shed);
+    step(mail.overrun);
     if (mail.flush_requests != flushes_seen_) {
       flushes_seen_ = mail.flush_requests;
       flush_target_ = core_.last_seq();
@@ -214,10 +210,10 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
   void step(Event event) {
     Actions actions = core_.step(std::move(event), clock_.steady_now());
     if (actions.send) {
-      post_send(*std::move(actions.send));
+      shipper_.post(*std::move(actions.send));
     }
     if (actions.cancel_send && !abandon_at_) {
-      cancel_.request_stop();
+      shipper_.cancel();
       abandon_at_ = clock_.steady_now() + kStopGrace;
     }
     for (const std::string& line : actions.diagnostics) {
@@ -257,38 +253,11 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
     }
   }
 
-  // The shipper thread, and how the intake thread talks to it.
-
-  void post_send(Send send) {
-    const std::lock_guard lock(shipper_mutex_);
-    to_send_ = std::move(send);
-    shipper_wakes_.notify_one();
-  }
-
-  void run_shipper() {
-    while (std::optional<Send> send = next_send()) {
-      inbox_.answer(shipper_.ship(*send, cancel_.get_token()));
-    }
-  }
-
-  std::optional<Send> next_send() {
-    std::unique_lock lock(shipper_mutex_);
-    shipper_wakes_.wait(lock, [this] { return to_send_ || is_shipper_ended_; });
-    return std::exchange(to_send_, std::nullopt);
-  }
-
-  void end_shipper() {
-    {
-      const std::lock_guard lock(shipper_mutex_);
-      is_shipper_ended_ = true;
-      shipper_wakes_.notify_one();
-    }
-    // A stuck thread keeps this State alive until it comes back.
-    is_shipper_stuck_ ? shipper_thread_.detach() : shipper_thread_.join();
-  }
-
+  const DatabaseFactory factory_;
+  const LogTable table_;
   const PipelineOptions options_;
   const Clock& clock_;
+  const std::uint64_t generation_ = ForkRegistry::generation();
   Inbox inbox_;
   Scoreboard scoreboard_;
 
@@ -302,16 +271,11 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
   bool is_done_ = false;
   bool is_shipper_stuck_ = false;
 
-  Shipper shipper_;  // Of the shipper thread.
-  std::stop_source cancel_;
-  std::mutex shipper_mutex_;
-  std::condition_variable shipper_wakes_;
-  std::optional<Send> to_send_;
-  bool is_shipper_ended_ = false;
-
+  ShipperThread shipper_;
   std::mutex close_mutex_;
-  std::thread shipper_thread_;
   std::thread intake_thread_;
+  std::shared_ptr<State> self_;  ///< The Pipeline's hold on it.
+  State* next_abandoned_ = nullptr;
 };
 
 Result<std::unique_ptr<Pipeline>> Pipeline::start(DatabaseFactory factory,
@@ -327,30 +291,75 @@ Result<std::unique_ptr<Pipeline>> Pipeline::start(DatabaseFactory factory,
     return table.error();
   }
   try {
-    std::random_device device;
-    auto state = std::make_shared<State>(std::move(factory), *std::move(table), std::move(options),
-                                         random_writer(device), device());
+    auto state = std::make_shared<State>(std::move(factory), *std::move(table), std::move(options));
     state->start_threads();
-    return std::unique_ptr<Pipeline>(new Pipeline(std::move(state)));
+    state->keep_alive();
+    return std::unique_ptr<Pipeline>(new Pipeline(*state));
   } catch (const std::exception& error) {  // No thread, no memory, no randomness.
     return Status(StatusCode::kInternal, std::string("cannot start: ") + error.what());
   }
 }
 
-Pipeline::Pipeline(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Pipeline::Pipeline(State& state) : state_(&state) {}
 
-Pipeline::~Pipeline() { state_->close(state_->close_timeout()); }
-
-bool Pipeline::accept(const RecordView& record) noexcept { return state_->inbox().accept(record); }
-
-void Pipeline::wait_for_room(const RecordView& record) noexcept {
-  state_->inbox().wait_for_room(record);
+Pipeline::~Pipeline() {
+  State& state = *state_;
+  state.is_of_this_process() ? state.let_go() : state.abandon();
 }
 
-Stats Pipeline::flush(milliseconds timeout) noexcept { return state_->flush(timeout); }
+Pipeline::State* Pipeline::state() noexcept {
+  State* const state = state_.load(std::memory_order_acquire);
+  return state->is_of_this_process() ? state : state_of_child(state);
+}
 
-Stats Pipeline::close(milliseconds timeout) noexcept { return state_->close(timeout); }
+/// The first call in a child. Locks nothing that was inherited: it may have been locked at the
+/// fork, by a thread that is not there. Null without memory.
+Pipeline::State* Pipeline::state_of_child(State* inherited) noexcept {
+  try {
+    const std::shared_ptr<State> state = inherited->successor();
+    State* expected = inherited;
+    if (!state_.compare_exchange_strong(expected, state.get(), std::memory_order_acq_rel)) {
+      return expected;  // Another thread was faster.
+    }
+    state->keep_alive();
+    inherited->abandon();
+    state->start_or_refuse();
+    return state.get();
+  } catch (...) {
+    return nullptr;
+  }
+}
 
-Stats Pipeline::stats() const noexcept { return state_->stats(); }
+bool Pipeline::accept(const RecordView& record) noexcept {
+  State* const state = this->state();
+  return state != nullptr && state->inbox().accept(record);
+}
+
+void Pipeline::count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept {
+  if (State* const state = this->state()) {
+    state->inbox().count_lost(records, from, to);
+  }
+}
+
+void Pipeline::wait_for_room(const RecordView& record) noexcept {
+  if (State* const state = this->state()) {
+    state->inbox().wait_for_room(record);
+  }
+}
+
+Stats Pipeline::flush(milliseconds timeout) noexcept {
+  State* const state = this->state();
+  return state != nullptr ? state->flush(timeout) : Stats();
+}
+
+Stats Pipeline::close(milliseconds timeout) noexcept {
+  State* const state = this->state();
+  return state != nullptr ? state->close(timeout) : Stats();
+}
+
+Stats Pipeline::stats() const noexcept {
+  const State* const state = state_.load(std::memory_order_acquire);
+  return state->is_of_this_process() ? state->stats() : Stats{.is_complete = true};
+}
 
 }  // namespace spillway

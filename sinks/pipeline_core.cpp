@@ -89,7 +89,7 @@ void PipelineCore::take(RecordsShed& event, SteadyTime now) {
                             .first_seq = seqs_.next,
                             .last_seq = seqs_.next + count - 1};
   seqs_.next += count;
-  gaps_.skip(GapReason::kQueueFull, shed, now);
+  gaps_.skip(event.reason, shed, now);
 }
 
 void PipelineCore::take(SendDone& event, SteadyTime now) {
@@ -102,6 +102,11 @@ void PipelineCore::take(SendDone& event, SteadyTime now) {
   Batch batch = *std::exchange(in_flight_, std::nullopt);
   if (event.status.is_ok()) {
     on_stored(batch, now);
+    return;
+  }
+  note_doubt(batch, event.status);
+  if (event.is_interrupted) {
+    pending_.push_front(std::move(batch));
   } else {
     on_failed(std::move(batch), event.status, now);
   }
@@ -130,13 +135,16 @@ void PipelineCore::on_stored(const Batch& batch, SteadyTime now) {
   }
 }
 
-void PipelineCore::on_failed(Batch batch, const Status& failure, SteadyTime now) {
+void PipelineCore::note_doubt(Batch& batch, const Status& failure) {
   if (failure.execution() == Execution::kMaybe && !batch.is_in_doubt) {
     batch.is_in_doubt = true;
     for (const Gap& gap : batch.gaps) {
       gaps_.in_doubt(gap);
     }
   }
+}
+
+void PipelineCore::on_failed(Batch batch, const Status& failure, SteadyTime now) {
   const PauseRule rule = rule_for(failure, options_.overload);
   gate_.be_quiet(rule.quiet, now);
   if (rule.remedy == Remedy::kSplit) {
@@ -454,7 +462,7 @@ Stats PipelineCore::stats() const {
     (in_flight_->is_in_doubt ? stats.in_doubt : stats.in_flight) += in_flight_->records();
   }
   stats.skipped_reported = gaps_.reported();
-  for (std::size_t level = 0; level < kLevelCount; ++level) {
+  for (std::size_t level = 0; level < stats.skipped_pending.size(); ++level) {
     stats.skipped_pending[level] = gaps_.skipped()[level] - gaps_.reported()[level];
   }
   stats.own = own_;

@@ -44,16 +44,20 @@ struct CoreOptions {
 struct RecordsArrived {
   RecordQueue records;
 };
-/// Records that were not, because the queue was full.
+/// Records that were not, because the queue was full, or that were lost in a queue in front of it.
 struct RecordsShed {
+  GapReason reason = GapReason::kQueueFull;
   LevelCounts by_level{};
   WallTime from{};
   WallTime to{};
 };
-/// The answer to the last Send. `database` is its name in a sentence ("SQLite").
+/// The answer to the last Send.
 struct SendDone {
   Status status;
-  std::string database;
+  /// Its name in a sentence ("SQLite").
+  std::string database = {};
+  /// We stopped it, for a fork: the status says nothing of the database.
+  bool is_interrupted = false;
 };
 /// Nothing happened but time.
 struct Tick {};
@@ -127,6 +131,7 @@ class PipelineCore {
   void take(CloseRequested& event, SteadyTime now);
 
   void on_stored(const Batch& batch, SteadyTime now);
+  void note_doubt(Batch& batch, const Status& failure);
   void on_failed(Batch batch, const Status& failure, SteadyTime now);
   void split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now);
   void refuse(const Batch& batch, const Status& failure, SteadyTime now);

@@ -66,10 +66,14 @@ SendDone Shipper::ship(const Send& send, const std::stop_token& cancel) noexcept
     done.status = thrown("the database threw something that is no std::exception");
   }
   if (!keeps_connection(done.status.code())) {
-    database_.reset();
-    is_prepared_ = false;
+    disconnect();
   }
   return done;
+}
+
+void Shipper::disconnect() noexcept {
+  database_.reset();
+  is_prepared_ = false;
 }
 
 Status Shipper::thrown(const char* what) const {

@@ -22,6 +22,8 @@ class Shipper {
 
   /// One attempt. Blocks until its deadline at most, or until the stop token fires. Does not throw.
   [[nodiscard]] SendDone ship(const Send& send, const std::stop_token& cancel) noexcept;
+  /// Lets go of the connection.
+  void disconnect() noexcept;
 
  private:
   [[nodiscard]] Status thrown(const char* what) const;

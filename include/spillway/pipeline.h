@@ -24,8 +24,10 @@
 #include <spillway/stats.h>
 #include <spillway/status.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -95,6 +97,11 @@ class Pipeline {
   /// after close (counted in `after_close`).
   bool accept(const RecordView& record) noexcept;
 
+  /// Counts records that were lost on their way here, such as those that an asynchronous logger's
+  /// queue overwrote: they become a gap row, with the level UNKNOWN. `from` and `to`: about when.
+  /// Any thread; waits for no I/O.
+  void count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept;
+
   /// Returns when `record` would be queued, or as soon as waiting is of no use: writes are paused,
   /// the last successful one (at first: the start) is over a second ago, the record is too large
   /// for the queue, or the pipeline is closed. For programs that can wait, such as one that copies
@@ -119,9 +126,11 @@ class Pipeline {
 
  private:
   class State;
-  explicit Pipeline(std::shared_ptr<State> state);
+  explicit Pipeline(State& state);
+  [[nodiscard]] State* state() noexcept;
+  [[nodiscard]] State* state_of_child(State* inherited) noexcept;
 
-  std::shared_ptr<State> state_;
+  std::atomic<State*> state_;
 };
 
 }  // namespace spillway

@@ -11,11 +11,16 @@
 #include <spillway/record.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace spillway {
 
-using LevelCounts = std::array<std::uint64_t, kLevelCount>;  ///< Index: Level.
+/// The index of records of which only the number is known, lost on their way to the pipeline.
+inline constexpr std::size_t kUnknownLevel = kLevelCount;
+
+/// Index: Level, and kUnknownLevel.
+using LevelCounts = std::array<std::uint64_t, kLevelCount + 1>;
 
 [[nodiscard]] constexpr std::uint64_t sum(const LevelCounts& counts) noexcept {
   std::uint64_t total = 0;
@@ -51,6 +56,9 @@ struct Stats {
   std::uint64_t own = 0;
   /// Calls after close(): not issued, not stored.
   std::uint64_t after_close = 0;
+  /// Calls from within the pipeline: a diagnostic callback or a Database that logs. Not issued, not
+  /// stored: they would feed on themselves.
+  std::uint64_t reentrant = 0;
   /// Times that writes began to pause.
   std::uint64_t pauses = 0;
   /// Attempts to write, with or without success.
