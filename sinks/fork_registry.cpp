@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 namespace spillway {
 
@@ -14,9 +15,9 @@ ForkRegistry& ForkRegistry::of_process() {
 }
 
 ForkRegistry::ForkRegistry() {
-  const int error = pthread_atfork([] { of_process().before_fork(); },
-                                   [] { of_process().after_fork_in_parent(); },
-                                   [] { of_process().after_fork_in_child(); });
+  const int error =
+      pthread_atfork([] { of_process().before_fork(); }, [] { of_process().after_fork(); },
+                     [] { of_process().begin_child(); });
   if (error != 0) {
     throw std::system_error(error, std::generic_category(), "pthread_atfork");
   }
@@ -39,16 +40,18 @@ void ForkRegistry::before_fork() noexcept {
   }
 }
 
-void ForkRegistry::after_fork_in_parent() noexcept {
+void ForkRegistry::after_fork() noexcept {
   for (ForkListener* listener : listeners_) {
-    listener->after_fork_in_parent();
+    listener->after_fork();
   }
   mutex_.unlock();
 }
 
-void ForkRegistry::after_fork_in_child() noexcept {
+void ForkRegistry::begin_child() noexcept {
   generation_.fetch_add(1, std::memory_order_relaxed);
-  listeners_.clear();
+  for (ForkListener* listener : std::exchange(listeners_, {})) {
+    listener->after_fork();
+  }
   mutex_.unlock();
 }
 

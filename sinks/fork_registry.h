@@ -22,10 +22,10 @@ class ForkListener {
   ForkListener(const ForkListener&) = delete;
   ForkListener& operator=(const ForkListener&) = delete;
 
-  /// On the thread that forks. What is locked here stays locked over the fork.
+  /// On the thread that forks. What is locked here stays locked over the fork …
   virtual void before_fork() noexcept = 0;
-  /// On the same thread, in the parent alone.
-  virtual void after_fork_in_parent() noexcept = 0;
+  /// … and is unlocked here: on the same thread, in the parent and in the child.
+  virtual void after_fork() noexcept = 0;
 
  protected:
   ~ForkListener() = default;
@@ -48,8 +48,8 @@ class ForkRegistry {
  private:
   ForkRegistry();
   void before_fork() noexcept;
-  void after_fork_in_parent() noexcept;
-  void after_fork_in_child() noexcept;
+  void after_fork() noexcept;
+  void begin_child() noexcept;
 
   inline static std::atomic<std::uint64_t> generation_{0};
 

@@ -69,8 +69,10 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
         core_(core_options(options_, std::random_device()())),
         shipper_(Shipper(factory_, table_, random_writer()), inbox_) {}
 
+  /// The Pipeline's hold on it, until let_go.
+  void hold() { self_ = shared_from_this(); }
+
   void start_threads() {
-    const std::lock_guard lock(close_mutex_);
     const std::shared_ptr<State> self = shared_from_this();
     shipper_.start(self);
     try {
@@ -102,6 +104,7 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
   }
 
   Stats close(milliseconds timeout) {
+    is_closed_ = true;
     inbox_.request_close(clock_.steady_now() + bounded(timeout));
     if (inbox_.is_own_thread()) {
       return stats();  // It would wait for itself.
@@ -129,23 +132,19 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
 
   bool is_of_this_process() const noexcept { return generation_ == ForkRegistry::generation(); }
 
-  /// In a child: the same pipeline with nothing in it. Uses of this one only what never changes.
+  /// In a child: the same pipeline with nothing in it. Uses of this one only what never changes, or
+  /// changes at once.
   std::shared_ptr<State> successor() const {
     auto state = std::make_shared<State>(factory_, table_, options_);
-    if (!shipper_.was_quiet_at_fork()) {
+    state->hold();
+    if (is_closed_) {
+      state->stop({.stats = {.is_complete = true}});
+    } else if (!shipper_.was_quiet_at_fork()) {
       state->refuse("the database was in use when the process forked; this process does not log");
+    } else {
+      state->start_or_refuse();
     }
     return state;
-  }
-
-  void keep_alive() { self_ = shared_from_this(); }
-
-  void start_or_refuse() noexcept {
-    try {
-      start_threads();
-    } catch (const std::exception& error) {
-      refuse(std::string("cannot start after a fork: ") + error.what());
-    }
   }
 
   /// It is never used or freed, and no leak checker shall take it for forgotten.
@@ -157,13 +156,27 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
  private:
   static constexpr milliseconds kNow{0};
 
-  /// Takes no records from here on, and says why.
-  void refuse(std::string_view why) noexcept {
+  void start_or_refuse() noexcept {
+    try {
+      start_threads();
+    } catch (const std::exception& error) {
+      refuse(std::string("cannot start after a fork: ") + error.what());
+    }
+  }
+
+  /// Takes no records from here on.
+  void stop(Scoreboard::Entry last) noexcept {
+    is_closed_ = true;
     inbox_.request_close(SteadyTime::min());
+    last.is_final = true;
+    scoreboard_.publish(last);
+  }
+
+  /// The same because something is missing.
+  void refuse(std::string_view why) noexcept {
     Scoreboard::Entry entry = scoreboard_.entry();
-    entry.is_final = true;
     entry.stats.is_complete = false;
-    scoreboard_.publish(entry);
+    stop(entry);
     report(why);
   }
 
@@ -271,6 +284,8 @@ class Pipeline::State : public std::enable_shared_from_this<State> {
   bool is_done_ = false;
   bool is_shipper_stuck_ = false;
 
+  std::atomic<bool> is_closed_{false};
+
   ShipperThread shipper_;
   std::mutex close_mutex_;
   std::thread intake_thread_;
@@ -293,7 +308,7 @@ Result<std::unique_ptr<Pipeline>> Pipeline::start(DatabaseFactory factory,
   try {
     auto state = std::make_shared<State>(std::move(factory), *std::move(table), std::move(options));
     state->start_threads();
-    state->keep_alive();
+    state->hold();
     return std::unique_ptr<Pipeline>(new Pipeline(*state));
   } catch (const std::exception& error) {  // No thread, no memory, no randomness.
     return Status(StatusCode::kInternal, std::string("cannot start: ") + error.what());
@@ -319,11 +334,10 @@ Pipeline::State* Pipeline::state_of_child(State* inherited) noexcept {
     const std::shared_ptr<State> state = inherited->successor();
     State* expected = inherited;
     if (!state_.compare_exchange_strong(expected, state.get(), std::memory_order_acq_rel)) {
-      return expected;  // Another thread was faster.
+      state->let_go();  // Another thread was faster.
+      return expected;
     }
-    state->keep_alive();
     inherited->abandon();
-    state->start_or_refuse();
     return state.get();
   } catch (...) {
     return nullptr;

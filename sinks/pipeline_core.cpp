@@ -107,6 +107,7 @@ void PipelineCore::take(SendDone& event, SteadyTime now) {
   note_doubt(batch, event.status);
   if (event.is_interrupted) {
     pending_.push_front(std::move(batch));
+    may_try_pending_ = may_try_pending_ || close_deadline_;  // It did not have its one attempt.
   } else {
     on_failed(std::move(batch), event.status, now);
   }

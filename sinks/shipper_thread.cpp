@@ -91,9 +91,9 @@ void ShipperThread::before_fork() noexcept {
   if (was_quiet_at_fork_) {
     shipper_.disconnect();
   }
-  lock.release();  // Stays locked until the fork is over; the child never touches it.
+  lock.release();  // Stays locked until the fork is over.
 }
 
-void ShipperThread::after_fork_in_parent() noexcept { mutex_.unlock(); }
+void ShipperThread::after_fork() noexcept { mutex_.unlock(); }
 
 }  // namespace spillway

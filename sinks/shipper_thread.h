@@ -47,7 +47,7 @@ class ShipperThread final : public ForkListener {
   [[nodiscard]] std::optional<Send> next();
   [[nodiscard]] bool end_attempt();
   void before_fork() noexcept override;
-  void after_fork_in_parent() noexcept override;
+  void after_fork() noexcept override;
 
   Inbox& inbox_;
   Shipper shipper_;  // Of the thread while it ships; of whoever forks while it does not.

@@ -57,6 +57,12 @@ TEST(Open, RefusesAFormOfUrlThatItDoesNotKnowAndSaysWhatToWrite) {
   EXPECT_THAT(refusal_of(""), HasSubstr("empty"));
 }
 
+TEST(CheckUrl, SaysWhatOpenWouldSayAndLooksAtNoFile) {
+  EXPECT_EQ(check_url("mysql:logs").message(), refusal_of("mysql:logs"));
+  EXPECT_EQ(check_url("").message(), refusal_of(""));
+  EXPECT_TRUE(check_url("sqlite:/no/such/directory/logs.db").is_ok());
+}
+
 TEST(Open, SaysThatD1IsNotThereYet) {
   EXPECT_THAT(refusal_of("d1://account/database"), HasSubstr("not supported in this version"));
   EXPECT_THAT(refusal_of("d1+https://host/x"), HasSubstr("not supported in this version"));

@@ -119,10 +119,22 @@ class CoreDriver {
     shed.by_level[static_cast<std::size_t>(level)] = count;
     step(shed);
   }
+  void overrun(milliseconds time, std::uint64_t count) {
+    run_until(time);
+    RecordsShed lost{.reason = GapReason::kOverrun, .from = wall(time), .to = wall(time)};
+    lost.by_level[kUnknownLevel] = count;
+    step(lost);
+  }
   void flush() { step(FlushRequested{}); }
   void close(milliseconds timeout) { step(CloseRequested{now_ + timeout}); }
   void answer(Status status, std::string database = "SQLite") {
     step(SendDone{std::move(status), std::move(database)});
+  }
+
+  /// A fork cuts the attempt short.
+  void interrupt(Execution execution) {
+    const Status status = Status(StatusCode::kCancelled, "cancelled").with_execution(execution);
+    step(SendDone{.status = status, .database = "SQLite", .is_interrupted = true});
   }
 
   /// One wake or event; follows the answers of a database that answers at once.

@@ -39,6 +39,8 @@ struct Sightings {
   int shed = 0;
   int unfinished_close = 0;
   int retry_after = 0;
+  int overrun = 0;
+  int interrupted = 0;
 };
 
 class Simulation {
@@ -99,6 +101,11 @@ class Simulation {
       return;
     }
     Status status = *std::exchange(late_answer_, std::nullopt);
+    if (!status.is_ok() && draw(4) == 0) {
+      ++interruptions_;
+      driver_.interrupt(status.execution());
+      return;
+    }
     if (status.is_ok()) {
       driver_.table().insert(late_rows_);
     } else if (driver_.is_cancelled() && draw(2) == 0) {
@@ -120,12 +127,16 @@ class Simulation {
       give_late_answer();
     }
     const auto level = static_cast<Level>(draw(kLevelCount));
-    switch (draw(10)) {
+    switch (draw(11)) {
       case 0:
         driver_.shed(time, level, 1 + draw(5));
         seen.shed += 1;
         break;
       case 1:
+        driver_.overrun(time, 1 + draw(5));
+        seen.overrun += 1;
+        break;
+      case 2:
         driver_.run_until(time);
         driver_.flush();
         break;
@@ -137,6 +148,7 @@ class Simulation {
     seen.in_doubt += stats.in_doubt > 0 ? 1 : 0;
     seen.held_error += driver_.core().is_paused(SteadyTime(time)) && stats.queued == 1 ? 1 : 0;
     seen.refused += refusals_ > 0 ? 1 : 0;
+    seen.interrupted += interruptions_ > 0 ? 1 : 0;
     seen.retry_after += retry_afters_ > 0 ? 1 : 0;
     seen.two_reasons += reasons_.size() > 1 ? 1 : 0;
   }
@@ -212,6 +224,7 @@ class Simulation {
   std::vector<Record> late_rows_;
   int refusals_ = 0;
   int retry_afters_ = 0;
+  int interruptions_ = 0;
   std::set<StatusCode> reasons_;
 };
 
@@ -226,7 +239,7 @@ TEST(CoreSimulation, EveryRecordIsStoredOnceOrNamedInACount) {
   }
   for (const int sighting :
        {seen.in_doubt, seen.in_flight, seen.held_error, seen.refused, seen.two_reasons, seen.shed,
-        seen.unfinished_close, seen.retry_after}) {
+        seen.unfinished_close, seen.retry_after, seen.overrun, seen.interrupted}) {
     EXPECT_GE(sighting, static_cast<int>(seeds() / 100));
   }
 }

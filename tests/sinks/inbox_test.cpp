@@ -30,6 +30,37 @@ TEST(Inbox, CountsWhatItShedsByLevelWithTheTimesOfFirstAndLast) {
   EXPECT_EQ(mail.shed.to, WallTime(std::chrono::milliseconds(5)));
 }
 
+TEST(Inbox, CountsWhatWasLostInFrontOfItApartFromWhatItSheds) {
+  const testing::FakeClock clock;
+  Inbox inbox({.limit = {.bytes = 100'000, .records = 100}}, clock);
+  const auto at = [](int ms) { return WallTime(std::chrono::milliseconds(ms)); };
+  inbox.count_lost(3, at(5), at(6));
+  inbox.count_lost(4, at(2), at(3));
+  const Mail mail = inbox.wait(std::nullopt);
+  EXPECT_EQ(mail.overrun.by_level[kUnknownLevel], 7U);
+  EXPECT_EQ(mail.overrun.from, at(2));
+  EXPECT_EQ(mail.overrun.to, at(6));
+  EXPECT_EQ(sum(mail.shed.by_level), 0U);
+  inbox.request_close(SteadyTime::min());
+  inbox.count_lost(2, at(7), at(8));
+  EXPECT_EQ(inbox.calls_after_close(), 2U);
+}
+
+TEST(Inbox, DoesNotTakeWhatThePipelinesOwnThreadsLog) {
+  const testing::FakeClock clock;
+  Inbox inbox({.limit = {.bytes = 100'000, .records = 100}}, clock);
+  Inbox another({.limit = {.bytes = 100'000, .records = 100}}, clock);
+  std::thread own([&] {
+    inbox.own_this_thread();
+    EXPECT_FALSE(inbox.accept({}));
+    EXPECT_TRUE(another.accept({})) << "one pipeline may log into another";
+    EXPECT_FALSE(inbox.accept({}));
+  });
+  own.join();
+  EXPECT_EQ(inbox.reentrant_calls(), 2U);
+  EXPECT_TRUE(inbox.accept({}));
+}
+
 TEST(Inbox, WhatTheIntakeThreadKeepsStillCountsAgainstTheLimit) {
   const testing::FakeClock clock;
   Inbox inbox({.limit = {.bytes = 100'000, .records = 4}}, clock);
