@@ -3,8 +3,10 @@
 #include <spillway/sqlite_database.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace spillway {
@@ -64,21 +66,39 @@ Status refuse_scheme(std::string_view url) {
   return refused(url, "has an unknown scheme");
 }
 
-}  // namespace
-
 Status check_url(std::string_view url) {
   return is_sqlite(url) ? check_sqlite_path(url, sqlite_path(url)) : refuse_scheme(url);
 }
+
+Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, OpenMode mode) {
+  auto database = SqliteDatabase::open(path, mode);
+  if (!database) {
+    return database.error();
+  }
+  return std::unique_ptr<Database>(*std::move(database));
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode) {
   if (Status status = check_url(url); !status.is_ok()) {
     return status;
   }
-  auto database = SqliteDatabase::open(std::string(sqlite_path(url)), mode);
-  if (!database) {
-    return database.error();
+  return open_sqlite(std::string(sqlite_path(url)), mode);
+}
+
+Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode) {
+  if (Status status = check_url(url); !status.is_ok()) {
+    return status;
   }
-  return std::unique_ptr<Database>(*std::move(database));
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(sqlite_path(url), error);
+  if (error) {
+    return Status(
+        StatusCode::kConfig,
+        "database URL " + shown(url) + ": cannot tell the current directory: " + error.message());
+  }
+  return DatabaseFactory([path = path.string(), mode] { return open_sqlite(path, mode); });
 }
 
 }  // namespace spillway

@@ -10,6 +10,7 @@
 
 #include "sinks/gap.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -51,6 +52,8 @@ class OverloadGate {
 
   /// An attempt begins. `uses_slot`: it carries a record of level ERROR or a held batch.
   void on_attempt(SteadyTime start, bool uses_slot) noexcept;
+  /// The attempt came to nothing through no fault of the database: it may be made again at once.
+  void give_back_slot(SteadyTime now) noexcept { next_slot_ = std::min(next_slot_, now); }
   /// Whatever becomes of the attempt: the other side asked not to be spoken to for so long.
   void be_quiet(std::chrono::milliseconds duration, SteadyTime now) noexcept;
   /// The attempt that began last ended at `now` with a failure that this rule answers. `is_held`:

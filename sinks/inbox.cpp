@@ -16,17 +16,21 @@ constexpr std::chrono::seconds kStartGrace{1};
 
 /// The inbox that this thread works for or is inside of. A call into the same one (a diagnostic
 /// callback, a Database or an allocator that logs) would feed on itself, or lock twice.
-thread_local const Inbox* entered = nullptr;
+struct Entered {
+  const Inbox* inbox = nullptr;
+  bool is_call = false;
+};
+thread_local Entered entered;
 
 class Entry {
  public:
-  explicit Entry(const Inbox* inbox) noexcept : before_(std::exchange(entered, inbox)) {}
+  explicit Entry(const Inbox* inbox) noexcept : before_(std::exchange(entered, {inbox, true})) {}
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
   ~Entry() { entered = before_; }
 
  private:
-  const Inbox* before_;
+  const Entered before_;
 };
 
 bool has_shed(const Mail& mail) noexcept {
@@ -104,6 +108,11 @@ void Inbox::wait_for_room(const RecordView& record) noexcept {
 }
 
 void Inbox::count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept {
+  if (is_own_thread()) {
+    reentrant_ += records;
+    return;
+  }
+  const Entry entry(this);
   const std::lock_guard lock(mutex_);
   if (is_closed_) {
     after_close_ += records;
@@ -113,9 +122,11 @@ void Inbox::count_lost(std::uint64_t records, WallTime from, WallTime to) noexce
   wake_if_needed();
 }
 
-void Inbox::own_this_thread() noexcept { entered = this; }
+void Inbox::own_this_thread() noexcept { entered = {this, false}; }
 
-bool Inbox::is_own_thread() const noexcept { return entered == this; }
+bool Inbox::is_own_thread() const noexcept { return entered.inbox == this; }
+
+bool Inbox::is_inside_call() const noexcept { return is_own_thread() && entered.is_call; }
 
 void Inbox::answer(SendDone answer) {
   const std::lock_guard lock(mutex_);
@@ -131,17 +142,13 @@ std::uint64_t Inbox::request_flush() {
 
 void Inbox::request_close(SteadyTime deadline) {
   const std::lock_guard lock(mutex_);
-  if (!is_closed_) {
+  if (!is_closed_ || deadline < close_deadline_) {
     is_closed_ = true;
+    close_deadline_ = deadline;
     mail_.close_deadline = deadline;
     attention_.notify_one();
     room_.notify_all();
   }
-}
-
-std::uint64_t Inbox::calls_after_close() const {
-  const std::lock_guard lock(mutex_);
-  return after_close_;
 }
 
 Mail Inbox::wait(std::optional<SteadyTime> wake_at) {

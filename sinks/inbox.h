@@ -54,16 +54,20 @@ class Inbox {
   void answer(SendDone answer);
   /// Gives the number of the request, from 1.
   std::uint64_t request_flush();
-  /// From now on nothing is accepted. Only the first call's deadline counts.
+  /// From now on nothing is accepted. Of several deadlines the earliest counts.
   void request_close(SteadyTime deadline);
-  [[nodiscard]] std::uint64_t calls_after_close() const;
+  [[nodiscard]] std::uint64_t calls_after_close() const noexcept { return after_close_.load(); }
   [[nodiscard]] std::uint64_t reentrant_calls() const noexcept { return reentrant_.load(); }
 
-  // The pipeline's own threads.
+  // Calls from within.
 
-  /// Makes this thread one of them: what it logs is counted and not accepted.
+  /// Makes this thread one of the pipeline's own: what it logs is counted and not accepted.
   void own_this_thread() noexcept;
+  /// True on these threads, and inside of a call, which must not wait for them.
   [[nodiscard]] bool is_own_thread() const noexcept;
+  /// True while this thread is inside of accept or count_lost (an allocator that logs): the mutex
+  /// is its own.
+  [[nodiscard]] bool is_inside_call() const noexcept;
 
   // The intake thread.
 
@@ -92,7 +96,8 @@ class Inbox {
   QueueFill downstream_;
   SteadyTime worth_waiting_until_;
   std::uint64_t flush_requests_taken_ = 0;
-  std::uint64_t after_close_ = 0;
+  SteadyTime close_deadline_ = SteadyTime::max();
+  std::atomic<std::uint64_t> after_close_{0};
   std::atomic<std::uint64_t> reentrant_{0};
   int waiting_for_room_ = 0;
   bool is_intake_waiting_ = false;

@@ -107,16 +107,20 @@ void PipelineCore::take(SendDone& event, SteadyTime now) {
   note_doubt(batch, event.status);
   if (event.is_interrupted) {
     pending_.push_front(std::move(batch));
-    may_try_pending_ = may_try_pending_ || close_deadline_;  // It did not have its one attempt.
+    // It has not had its attempt.
+    gate_.give_back_slot(now);
+    may_try_pending_ = may_try_pending_ || close_deadline_;
   } else {
     on_failed(std::move(batch), event.status, now);
   }
 }
 
 void PipelineCore::take(CloseRequested& event, SteadyTime) {
-  close_deadline_ = event.deadline;
-  may_try_pending_ = true;
-  may_try_gaps_ = true;
+  if (!close_deadline_) {
+    may_try_pending_ = true;
+    may_try_gaps_ = true;
+  }
+  close_deadline_ = earlier(close_deadline_, event.deadline);
 }
 
 // What an answer means.

@@ -63,7 +63,8 @@ struct SendDone {
 struct Tick {};
 /// What has arrived so far goes without waiting for a fuller batch.
 struct FlushRequested {};
-/// No records arrive any more. Finish, at the latest at `deadline`.
+/// No records arrive any more. Finish, at the latest at `deadline`; if told again, at the earliest
+/// one.
 struct CloseRequested {
   SteadyTime deadline;
 };

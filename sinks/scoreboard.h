@@ -48,6 +48,12 @@ class Scoreboard {
     });
   }
 
+  /// Waits until nothing will change any more; false: not so when the time was up.
+  bool wait_until_final(std::chrono::nanoseconds timeout) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, timeout, [this] { return entry_.is_final; });
+  }
+
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -58,12 +58,8 @@ SendDone Shipper::ship(const Send& send, const std::stop_token& cancel) noexcept
   try {  // The factory and the Database are the user's: nothing of theirs may end the thread.
     done.status = attempt(send, options);
     done.database = database_ ? database_->traits().name : name_from(done.status);
-  } catch (const std::bad_alloc&) {  // No time to make up a text.
-    done.status = out_of_memory_;
-  } catch (const std::exception& error) {
-    done.status = thrown(error.what());
   } catch (...) {
-    done.status = thrown("the database threw something that is no std::exception");
+    done.status = caught();
   }
   if (!keeps_connection(done.status.code())) {
     disconnect();
@@ -74,6 +70,24 @@ SendDone Shipper::ship(const Send& send, const std::stop_token& cancel) noexcept
 void Shipper::disconnect() noexcept {
   database_.reset();
   is_prepared_ = false;
+}
+
+/// What the exception that is being handled says.
+Status Shipper::caught() const noexcept {
+  const Status& out_of_memory = has_sent_rows_ ? out_of_memory_ : out_of_memory_before_rows_;
+  try {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {  // Not the time to make up a text.
+      return out_of_memory;
+    } catch (const std::exception& error) {
+      return thrown(error.what());
+    } catch (...) {
+      return thrown("the database threw something that is no std::exception");
+    }
+  } catch (...) {  // There was no memory for the text.
+    return out_of_memory;
+  }
 }
 
 Status Shipper::thrown(const char* what) const {

@@ -26,6 +26,7 @@ class Shipper {
   void disconnect() noexcept;
 
  private:
+  [[nodiscard]] Status caught() const noexcept;
   [[nodiscard]] Status thrown(const char* what) const;
   Status attempt(const Send& send, const ExecuteOptions& options);
   Status connect();
@@ -38,7 +39,9 @@ class Shipper {
   std::unique_ptr<Database> database_;
   bool is_prepared_ = false;
   bool has_sent_rows_ = false;  ///< In this attempt.
+  // Made beforehand: there is no memory for them then.
   const Status out_of_memory_{StatusCode::kInternal, "out of memory"};
+  const Status out_of_memory_before_rows_ = out_of_memory_.with_execution(Execution::kNo);
 };
 
 }  // namespace spillway

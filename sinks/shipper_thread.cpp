@@ -3,24 +3,13 @@
 
 #include "sinks/worker_thread.h"
 
-#include <chrono>
+#include <new>
 #include <utility>
 
 namespace spillway {
-namespace {
-
-// How long a fork waits for an attempt that was told to stop. SQLite stops within milliseconds,
-// unless the disk hangs.
-constexpr std::chrono::seconds kForkGrace{2};
-
-}  // namespace
 
 ShipperThread::ShipperThread(Shipper shipper, Inbox& inbox)
-    : inbox_(inbox), shipper_(std::move(shipper)) {
-  ForkRegistry::of_process().add(*this);
-}
-
-ShipperThread::~ShipperThread() { ForkRegistry::of_process().remove(*this); }
+    : inbox_(inbox), shipper_(std::move(shipper)) {}
 
 void ShipperThread::start(std::shared_ptr<void> owner) {
   thread_ = start_worker_thread("spillway-ship", [this, owner = std::move(owner)] { run(); });
@@ -38,13 +27,10 @@ void ShipperThread::cancel() noexcept {
   stop_attempt_.request_stop();
 }
 
-void ShipperThread::end(End how) {
-  {
-    const std::lock_guard lock(mutex_);
-    is_ended_ = true;
-    wakes_.notify_one();
-  }
-  how == End::kDetach ? thread_.detach() : thread_.join();
+void ShipperThread::finish() noexcept {
+  const std::lock_guard lock(mutex_);
+  is_finished_ = true;
+  wakes_.notify_one();
 }
 
 void ShipperThread::run() noexcept {
@@ -54,46 +40,66 @@ void ShipperThread::run() noexcept {
     done.is_interrupted = end_attempt();
     inbox_.answer(std::move(done));
   }
+  shipper_.disconnect();
+  static_cast<void>(end_attempt());
 }
 
+/// Empty: there will be none. Busy in either case, until end_attempt.
 std::optional<Send> ShipperThread::next() {
   std::unique_lock lock(mutex_);
-  wakes_.wait(lock, [this] { return to_send_ || is_ended_; });
-  if (!to_send_) {
-    shipper_.disconnect();
-    return std::nullopt;
-  }
-  is_shipping_ = true;
+  id_ = std::this_thread::get_id();
+  wakes_.wait(lock, [this] { return !is_forking_ && (to_send_ || is_finished_); });
+  is_busy_ = true;
   is_interrupted_ = false;
   if (stop_attempt_.stop_requested() && !is_cancelled_) {  // Used up by a fork.
-    stop_attempt_ = std::stop_source();
+    try {
+      stop_attempt_ = std::stop_source();
+    } catch (const std::bad_alloc&) {  // This attempt ends at once, and is made again later.
+    }
   }
   return std::exchange(to_send_, std::nullopt);
 }
 
-/// True if a fork cut it short. Waits until the fork is over.
+/// True if a fork cut it short.
 bool ShipperThread::end_attempt() {
   const std::lock_guard lock(mutex_);
-  is_shipping_ = false;
+  is_busy_ = false;
   is_quiet_.notify_one();
   return is_interrupted_;
 }
 
-void ShipperThread::before_fork() noexcept {
-  std::unique_lock lock(mutex_);
-  const bool is_fork_of_its_own = thread_.get_id() == std::this_thread::get_id();
-  if (is_shipping_ && !is_fork_of_its_own) {
+void ShipperThread::begin_fork() noexcept {
+  const std::lock_guard lock(mutex_);
+  is_forking_ = true;
+  const bool is_fork_of_its_own = id_ == std::this_thread::get_id();
+  if (is_busy_ && !is_fork_of_its_own) {
     is_interrupted_ = true;
     stop_attempt_.request_stop();
-    is_quiet_.wait_for(lock, kForkGrace, [this] { return !is_shipping_; });
   }
-  was_quiet_at_fork_ = !is_shipping_;
-  if (was_quiet_at_fork_) {
-    shipper_.disconnect();
-  }
-  lock.release();  // Stays locked until the fork is over.
 }
 
-void ShipperThread::after_fork() noexcept { mutex_.unlock(); }
+bool ShipperThread::await_quiet(SteadyTime deadline) noexcept {
+  std::unique_lock lock(mutex_);
+  const bool is_fork_of_its_own = id_ == std::this_thread::get_id();
+  while (is_busy_ && !is_fork_of_its_own) {
+    const auto left = deadline - Clock::system().steady_now();
+    if (left.count() <= 0) {
+      break;
+    }
+    is_quiet_.wait_for(lock, left);
+  }
+  if (is_busy_) {
+    return false;
+  }
+  lock.unlock();  // Nothing begins until end_fork.
+  shipper_.disconnect();
+  return true;
+}
+
+void ShipperThread::end_fork() noexcept {
+  const std::lock_guard lock(mutex_);
+  is_forking_ = false;
+  wakes_.notify_one();
+}
 
 }  // namespace spillway

@@ -4,7 +4,8 @@
 // that hangs stops nothing else. While the process forks it stands still and has no connection.
 #pragma once
 
-#include "sinks/fork_registry.h"
+#include <spillway/clock.h>
+
 #include "sinks/inbox.h"
 #include "sinks/pipeline_core.h"
 #include "sinks/shipper.h"
@@ -18,11 +19,10 @@
 
 namespace spillway {
 
-class ShipperThread final : public ForkListener {
+class ShipperThread {
  public:
   /// Answers go to `inbox`.
   ShipperThread(Shipper shipper, Inbox& inbox);
-  ~ShipperThread();
 
   /// `owner` owns this object and the inbox; the thread keeps it alive. Throws std::system_error.
   void start(std::shared_ptr<void> owner);
@@ -30,38 +30,40 @@ class ShipperThread final : public ForkListener {
   void post(Send send);
   /// Stops the attempt under way, and all later ones.
   void cancel() noexcept;
+  /// The thread ends after the attempt under way, and lets go of the connection.
+  void finish() noexcept;
 
-  enum class End : std::uint8_t {
-    kJoin,    ///< Waits for the thread.
-    kDetach,  ///< Leaves it behind with an attempt that does not return, or is called on it.
-  };
-  /// The thread ends after the attempt under way and lets go of the connection.
-  void end(End how);
+  // Once, by whoever owns the thread, after `finish` or where it will be called.
 
-  /// False if an attempt could not be stopped before the last fork: its connection was open over
-  /// it.
-  [[nodiscard]] bool was_quiet_at_fork() const noexcept { return was_quiet_at_fork_; }
+  void join() { thread_.join(); }
+  /// Leaves it behind.
+  void detach() { thread_.detach(); }
+
+  // See ProcessListener.
+
+  void begin_fork() noexcept;
+  [[nodiscard]] bool await_quiet(SteadyTime deadline) noexcept;
+  void end_fork() noexcept;
 
  private:
   void run() noexcept;
   [[nodiscard]] std::optional<Send> next();
   [[nodiscard]] bool end_attempt();
-  void before_fork() noexcept override;
-  void after_fork() noexcept override;
 
   Inbox& inbox_;
-  Shipper shipper_;  // Of the thread while it ships; of whoever forks while it does not.
+  Shipper shipper_;  // Of the thread; of whoever forks while it is quiet.
 
   std::mutex mutex_;
   std::condition_variable wakes_;
   std::condition_variable is_quiet_;
   std::optional<Send> to_send_;
   std::stop_source stop_attempt_;  // A new one after each fork.
+  std::thread::id id_;
   bool is_cancelled_ = false;
-  bool is_shipping_ = false;
+  bool is_busy_ = false;
+  bool is_forking_ = false;
   bool is_interrupted_ = false;  ///< By a fork: the attempt, or the last one.
-  bool is_ended_ = false;
-  bool was_quiet_at_fork_ = true;
+  bool is_finished_ = false;
 
   std::thread thread_;
 };

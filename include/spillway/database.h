@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -120,10 +121,6 @@ enum class OpenMode : std::uint8_t {
   kReadOnly,  ///< Read; every writing statement fails.
 };
 
-/// Whether `url` has the form of a database's URL: `sqlite:PATH`. Looks at no file.
-/// kInvalidArgument: it has not; the message names what is wrong and the way out.
-[[nodiscard]] Status check_url(std::string_view url);
-
 /// Opens the database that `url` names.
 ///
 /// kInvalidArgument: the URL is not of a known form. kConfig: the file cannot be used (missing
@@ -131,5 +128,13 @@ enum class OpenMode : std::uint8_t {
 /// that opening needs; try again later. The message names the URL's part that is wrong and the way
 /// out.
 [[nodiscard]] Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode);
+
+/// Opens a database, each time it is called.
+using DatabaseFactory = std::function<Result<std::unique_ptr<Database>>()>;
+
+/// What opens the database that `url` names, now and later: a relative path means the directory
+/// that the process is in at this call, wherever it goes afterwards. Opens nothing yet.
+/// kInvalidArgument: as `open`. kConfig: there is no such directory any more.
+[[nodiscard]] Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode);
 
 }  // namespace spillway

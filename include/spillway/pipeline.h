@@ -15,6 +15,9 @@
 // - Memory: queue_bytes_max and queue_records_max, and one batch in flight.
 // - Back-pressure: none; a full queue sheds by level. wait_for_room is for those that can wait.
 // - Counters: Stats.
+// - Fork: parent and child may both go on. Before a fork the attempt under way is stopped (at most
+//   2 s) and the database let go; each opens its own anew. What is queued stays the parent's. The
+//   child begins with nothing, threads and a `writer` of its own (docs/lifecycle.md).
 #pragma once
 
 #include <spillway/clock.h>
@@ -35,10 +38,6 @@
 
 namespace spillway {
 
-/// Opens the database. Called on the shipper thread, again after a failure that may have broken the
-/// connection, and never concurrently. It may block as long as one attempt may.
-using DatabaseFactory = std::function<Result<std::unique_ptr<Database>>()>;
-
 struct PipelineOptions {
   // What changes behaviour.
 
@@ -53,7 +52,9 @@ struct PipelineOptions {
 
   /// Takes the pipeline's own diagnostics, one line each, without newline: a pause began, rows were
   /// refused, what was left at close. Called on the intake thread, which stands still meanwhile: it
-  /// must return soon, and must not call flush or close, which wait for that thread. An exception
+  /// must return soon. What it logs into this pipeline is only counted (Stats::reentrant); flush
+  /// and close return at once there. A forked child has a copy of it. At the very
+  /// end of the process, when what it needs may be destroyed, stderr is used instead. An exception
   /// is swallowed. Empty: a line on stderr, "spillway: …".
   std::function<void(std::string_view)> on_diagnostic = {};
 
@@ -82,24 +83,31 @@ struct PipelineOptions {
 class Pipeline {
  public:
   /// Starts the two threads and returns at once: the database is opened when there is something to
-  /// write. kInvalidArgument: an option is out of its bounds (named), or `factory` is empty.
-  /// kInternal: no thread to be had.
+  /// write. `factory` is called on the shipper thread, again after a failure that may have broken
+  /// the connection and after a fork, and never concurrently. It gets no deadline, so it should
+  /// take no longer than an attempt may: a close leaves it behind, and a fork waits 2 s for it. The
+  /// database is destroyed on the shipper thread or, before a fork, on the thread that forks; there
+  /// it must not let go of another pipeline. kInvalidArgument: an option is out of its bounds
+  /// (named), or `factory` is empty. kInternal: no thread to be had.
   [[nodiscard]] static Result<std::unique_ptr<Pipeline>> start(DatabaseFactory factory,
                                                                PipelineOptions options = {});
 
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
-  /// close(close_timeout), unless close was called. No other call may still be running.
+  /// close(close_timeout), unless close was called. No other call may still be running. On one of
+  /// the pipeline's own threads (a callback held the last reference) it does not wait; what is left
+  /// is still sent.
   ~Pipeline();
 
   /// Takes a copy of `record`. Any thread, at any time; waits for no I/O. True if the record was
-  /// queued; false if it was shed because the queue is full (counted, named in a gap row) or came
-  /// after close (counted in `after_close`).
+  /// queued; false if it was shed because the queue is full (counted, named in a gap row), or came
+  /// after close or from within the pipeline (counted in `after_close` and `reentrant`). The first
+  /// call in a forked child starts its threads.
   bool accept(const RecordView& record) noexcept;
 
   /// Counts records that were lost on their way here, such as those that an asynchronous logger's
-  /// queue overwrote: they become a gap row, with the level UNKNOWN. `from` and `to`: about when.
-  /// Any thread; waits for no I/O.
+  /// queue overwrote: they become a gap row, with the level UNKNOWN. `records`: below 2^53 in all.
+  /// `from` and `to`, not before it: about when. Any thread; waits for no I/O.
   void count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept;
 
   /// Returns when `record` would be queued, or as soon as waiting is of no use: writes are paused,
@@ -118,7 +126,8 @@ class Pipeline {
   /// Stops accepting, sends what is left and ends the threads; returns when nothing more can be
   /// done, at the latest shortly after `timeout`. In a pause the held batch and the gap rows get
   /// one attempt each. What is left then is counted as skipped or in doubt, and told in one
-  /// diagnostic. `timeout` as in flush. A second call returns the same Stats.
+  /// diagnostic. `timeout` as in flush. Of several calls the earliest deadline counts; each returns
+  /// the account at its end. On one of the pipeline's own threads it does not wait.
   Stats close(std::chrono::milliseconds timeout) noexcept;
 
   /// The account as of the last event.

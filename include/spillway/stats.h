@@ -54,7 +54,7 @@ struct Stats {
 
   /// Gap rows in the table.
   std::uint64_t own = 0;
-  /// Calls after close(): not issued, not stored.
+  /// Calls after close(), and what count_lost told then: not issued, not stored.
   std::uint64_t after_close = 0;
   /// Calls from within the pipeline: a diagnostic callback or a Database that logs. Not issued, not
   /// stored: they would feed on themselves.

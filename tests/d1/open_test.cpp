@@ -57,10 +57,24 @@ TEST(Open, RefusesAFormOfUrlThatItDoesNotKnowAndSaysWhatToWrite) {
   EXPECT_THAT(refusal_of(""), HasSubstr("empty"));
 }
 
-TEST(CheckUrl, SaysWhatOpenWouldSayAndLooksAtNoFile) {
-  EXPECT_EQ(check_url("mysql:logs").message(), refusal_of("mysql:logs"));
-  EXPECT_EQ(check_url("").message(), refusal_of(""));
-  EXPECT_TRUE(check_url("sqlite:/no/such/directory/logs.db").is_ok());
+TEST(DatabaseFactory, SaysWhatOpenWouldSayAndLooksAtNoFile) {
+  EXPECT_EQ(database_factory("mysql:logs", OpenMode::kCreate).error().message(),
+            refusal_of("mysql:logs"));
+  EXPECT_EQ(database_factory("", OpenMode::kCreate).error().message(), refusal_of(""));
+  EXPECT_TRUE(database_factory("sqlite:/no/such/directory/logs.db", OpenMode::kCreate));
+}
+
+TEST(DatabaseFactory, KeepsToTheDirectoryThatItWasMadeIn) {
+  const testing::TempDir here;
+  const testing::TempDir elsewhere;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(here.path());
+  const auto factory = database_factory("sqlite:logs.db", OpenMode::kCreate);
+  std::filesystem::current_path(elsewhere.path());
+  EXPECT_TRUE((*factory)().has_value());
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(std::filesystem::exists(here.path("logs.db")));
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
 }
 
 TEST(Open, SaysThatD1IsNotThereYet) {

@@ -95,6 +95,19 @@ TEST(Closing, AtTheDeadlineCancelsTheAttemptAndCountsWhatIsLeft) {
   EXPECT_EQ(driver.stats().in_doubt, 0U);
 }
 
+TEST(Closing, AnEarlierDeadlineWinsAndALaterOneChangesNothing) {
+  CoreDriver driver;
+  driver.database_hangs();
+  driver.log(0ms, Level::kError);
+  driver.close(10s);
+  driver.close(2s);
+  driver.close(30s);
+  driver.run_until(1999ms);
+  EXPECT_FALSE(driver.is_cancelled());
+  driver.run_until(2s);
+  EXPECT_TRUE(driver.is_cancelled());
+}
+
 TEST(Closing, KeepsApartWhatIsInDoubt) {
   CoreDriver driver;
   driver.database_hangs();

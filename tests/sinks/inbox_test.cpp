@@ -46,6 +46,17 @@ TEST(Inbox, CountsWhatWasLostInFrontOfItApartFromWhatItSheds) {
   EXPECT_EQ(inbox.calls_after_close(), 2U);
 }
 
+TEST(Inbox, OfSeveralClosesTheEarliestDeadlineCounts) {
+  const testing::FakeClock clock;
+  Inbox inbox({.limit = {.bytes = 100'000, .records = 100}}, clock);
+  const auto at = [](int seconds) { return SteadyTime(std::chrono::seconds(seconds)); };
+  inbox.request_close(at(10));
+  EXPECT_EQ(inbox.wait(std::nullopt).close_deadline, at(10));
+  inbox.request_close(at(5));
+  inbox.request_close(at(7));
+  EXPECT_EQ(inbox.wait(std::nullopt).close_deadline, at(5));
+}
+
 TEST(Inbox, DoesNotTakeWhatThePipelinesOwnThreadsLog) {
   const testing::FakeClock clock;
   Inbox inbox({.limit = {.bytes = 100'000, .records = 100}}, clock);

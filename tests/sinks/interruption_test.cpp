@@ -51,6 +51,20 @@ TEST(Interruption, AtCloseInAPauseDoesNotUseUpTheOneAttempt) {
   EXPECT_TRUE(driver.is_done());
 }
 
+TEST(Interruption, InAPauseGivesTheSlotBack) {
+  CoreDriver driver;
+  driver.database_fails(busy());
+  driver.log(0ms, Level::kInfo);
+  driver.flush();
+  driver.database_hangs();
+  driver.log(1s, Level::kError);
+  driver.database_stores();
+  driver.interrupt(Execution::kNo);
+  ASSERT_THAT(driver.attempts(), SizeIs(3));
+  EXPECT_EQ(driver.attempts()[2].at, 1s) << "not at the next slot";
+  EXPECT_EQ(driver.stats().stored, 1U);
+}
+
 TEST(Overrun, OfAnAsyncLoggersQueueBecomesOneGapRowOfTheUnknownLevel) {
   CoreDriver driver;
   driver.overrun(0ms, 600);
