@@ -59,13 +59,17 @@ RecordView bounded(RecordView record) noexcept {
 Inbox::Inbox(const InboxOptions& options, const Clock& clock)
     : options_(options), clock_(clock), worth_waiting_until_(clock.steady_now() + kStartGrace) {}
 
-bool Inbox::accept(const RecordView& record) noexcept {
-  if (is_own_thread()) {
-    ++reentrant_;
+/// False when there is no memory: the record is lost and counted, and the application goes on.
+bool Inbox::push(const RecordView& record) noexcept {
+  try {
+    mail_.records.push(record);
+    return true;
+  } catch (...) {
     return false;
   }
-  const Entry entry(this);
-  const RecordView taken = bounded(record);
+}
+
+bool Inbox::put_in(const RecordView& taken) noexcept {
   const std::lock_guard lock(mutex_);
   if (is_closed_) {
     ++after_close_;
@@ -79,14 +83,13 @@ bool Inbox::accept(const RecordView& record) noexcept {
   return is_taken;
 }
 
-/// False when there is no memory: the record is lost and counted, and the application goes on.
-bool Inbox::push(const RecordView& record) noexcept {
-  try {
-    mail_.records.push(record);
-    return true;
-  } catch (...) {
+bool Inbox::accept(const RecordView& record) noexcept {
+  if (is_own_thread()) {
+    ++reentrant_;
     return false;
   }
+  const Entry entry(this);
+  return record.message.size() > kMessageBytesMax ? put_in(bounded(record)) : put_in(record);
 }
 
 void Inbox::wait_for_room(const RecordView& record) noexcept {

@@ -25,11 +25,11 @@ namespace spillway {
 
 struct Mail {
   RecordQueue records;
-  RecordsShed shed{.reason = GapReason::kQueueFull};
-  RecordsShed overrun{.reason = GapReason::kOverrun};
-  std::optional<SendDone> answer;
   std::uint64_t flush_requests = 0;  ///< So far.
   std::optional<SteadyTime> close_deadline;
+  std::optional<SendDone> answer;
+  RecordsShed shed{.reason = GapReason::kQueueFull};
+  RecordsShed overrun{.reason = GapReason::kOverrun};
 };
 
 struct InboxOptions {
@@ -82,6 +82,7 @@ class Inbox {
   [[nodiscard]] QueueFill fill() const noexcept;
   [[nodiscard]] bool has_room(const RecordView& record) const noexcept;
   [[nodiscard]] bool deserves_attention() const noexcept;
+  bool put_in(const RecordView& taken) noexcept;
   bool push(const RecordView& record) noexcept;
   void wake_if_needed() noexcept;
   [[nodiscard]] std::optional<SteadyTime> earliest_wake(std::optional<SteadyTime> wake_at) const;
@@ -89,20 +90,22 @@ class Inbox {
   const InboxOptions options_;
   const Clock& clock_;
 
+  // What accept touches comes first and close together: of a call after a while of silence, most is
+  // waiting for memory.
   mutable std::mutex mutex_;
+  bool is_closed_ = false;
+  bool is_intake_waiting_ = false;
+  bool is_idle_ = true;  ///< The intake thread found no records when it last looked.
+  QueueFill downstream_;
+  std::uint64_t flush_requests_taken_ = 0;
+  Mail mail_;
   std::condition_variable attention_;
   std::condition_variable room_;
-  Mail mail_;
-  QueueFill downstream_;
   SteadyTime worth_waiting_until_;
-  std::uint64_t flush_requests_taken_ = 0;
   SteadyTime close_deadline_ = SteadyTime::max();
   std::atomic<std::uint64_t> after_close_{0};
   std::atomic<std::uint64_t> reentrant_{0};
   int waiting_for_room_ = 0;
-  bool is_intake_waiting_ = false;
-  bool is_idle_ = true;  ///< The intake thread found no records when it last looked.
-  bool is_closed_ = false;
 };
 
 }  // namespace spillway

@@ -44,6 +44,14 @@ std::size_t entry_bytes(const Header& header) noexcept {
   return sizeof header + header.context_bytes + header.message_bytes + header.fields_bytes;
 }
 
+/// Gives where the next goes.
+char* put(char* at, const void* data, std::size_t bytes) noexcept {
+  if (bytes > 0) {
+    std::memcpy(at, data, bytes);
+  }
+  return at + bytes;
+}
+
 void append_bytes(std::vector<char>& block, const void* data, std::size_t bytes) {
   const auto* begin = static_cast<const char*>(data);
   block.insert(block.end(), begin, begin + bytes);
@@ -51,12 +59,8 @@ void append_bytes(std::vector<char>& block, const void* data, std::size_t bytes)
 
 }  // namespace
 
-std::size_t RecordQueue::bytes_of(const RecordView& record) noexcept {
-  return entry_bytes(header_of(record));
-}
-
-/// The block that takes `needed` more bytes without allocating, so that a failed allocation leaves
-/// no half of a record behind.
+/// A block that takes `needed` more bytes without allocating, so that a failed allocation leaves no
+/// half of a record behind.
 RecordQueue::Block& RecordQueue::block_for(std::size_t needed) {
   if (blocks_.empty() || blocks_.back().size() + needed > kBlockBytes) {
     Block block;
@@ -74,13 +78,18 @@ RecordQueue::Block& RecordQueue::block_for(std::size_t needed) {
 }
 
 void RecordQueue::push(const RecordView& record) {
+  static_assert(sizeof(Header) == kHeaderBytes);
+  const std::size_t needed = bytes_of(record);
+  const bool has_room =
+      !blocks_.empty() && blocks_.back().capacity() - blocks_.back().size() >= needed;
+  Block& block = has_room ? blocks_.back() : block_for(needed);
+  const std::size_t before = block.size();
+  block.resize(before + needed);
   const Header header = header_of(record);
-  const std::size_t needed = entry_bytes(header);
-  Block& block = block_for(needed);
-  append_bytes(block, &header, sizeof header);
-  append_bytes(block, record.context.data(), record.context.size());
-  append_bytes(block, record.message.data(), record.message.size());
-  append_bytes(block, record.fields.data(), record.fields.size());
+  char* at = put(block.data() + before, &header, sizeof header);
+  at = put(at, record.context.data(), record.context.size());
+  at = put(at, record.message.data(), record.message.size());
+  put(at, record.fields.data(), record.fields.size());
   ++records_;
   bytes_ += needed;
   errors_ += record.level >= Level::kError ? 1 : 0;
