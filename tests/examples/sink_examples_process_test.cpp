@@ -103,6 +103,15 @@ TEST_F(SinkExamples, TheConsoleHasItsLinesWhenTheDatabaseCannotBeUsed) {
   EXPECT_THAT(result.err, HasSubstr("2 records lost"));
 }
 
+TEST_F(SinkExamples, OptionsNameAnotherTableAndTakeTheDiagnostics) {
+  EXPECT_EQ(output_of("options"), "");
+  EXPECT_EQ(value("SELECT message FROM app_logs"), "started");
+  std::filesystem::remove(directory.path("logs.db"));
+  break_the_database();
+  EXPECT_THAT(run(program("options")).err,
+              HasSubstr("app-log: log writes paused for 60 s: config"));
+}
+
 TEST_F(SinkExamples, ShutdownStoresWhatWasLoggedBeforeAndAfterTheSignal) {
   Subprocess process(program("shutdown"));
   ASSERT_TRUE(process.wait_for_text("working\n", seconds(30)));

@@ -350,15 +350,12 @@ void exit_while_a_callback_drops_the_logger() {
 
 /// The test holds the lock. Four sinks are left to the end, and one is being closed for longer.
 void locked_database_of_many_sinks() {
-  for (int i = 0; i < 4; ++i) {
-    auto* const log =
-        new Logger(spillway::database_logger_mt("app" + std::to_string(i), kUrl, impatient()));
-    (*log)->error("not now");
+  static auto* const left = new std::vector<Logger>;
+  for (int i = 0; i < 5; ++i) {
+    left->push_back(spillway::database_logger_mt("app" + std::to_string(i), kUrl, impatient()));
+    left->back()->error("not now");
   }
-  static const auto* const closing =
-      new Logger(spillway::database_logger_mt("closing", kUrl, impatient()));
-  (*closing)->error("not now");
-  std::thread([] { sink_of(**closing).close(1h); }).detach();
+  std::thread([] { sink_of(*left->back()).close(1h); }).detach();
   spdlog::drop_all();
 }
 
