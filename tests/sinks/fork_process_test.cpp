@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -300,12 +301,18 @@ class DeafFork : public Fork {
  protected:
   void SetUp() override {
     Fork::SetUp();
+    if (IsSkipped()) {
+      return;
+    }
     for (std::unique_ptr<Pipeline>& each : pipelines) {
       each = *Pipeline::start(
           [this]() -> Result<std::unique_ptr<Database>> {
             return std::unique_ptr<Database>(new DeafDatabase(called, is_released));
           },
-          {.on_diagnostic = [this](std::string_view line) { said += line; }});
+          {.on_diagnostic = [this](std::string_view line) {
+            const std::lock_guard lock(said_mutex);
+            said += line;
+          }});
       log(*each, Level::kError);
     }
     while (called < 2) {
@@ -327,7 +334,8 @@ class DeafFork : public Fork {
 
   std::atomic<int> called = 0;
   std::atomic<bool> is_released = false;
-  std::string said;  // By the pipelines of a child, which has one thread when they speak.
+  std::mutex said_mutex;  // Of the parent's pipelines nobody speaks before TearDown.
+  std::string said;
   std::unique_ptr<Pipeline> pipelines[2];
 };
 
