@@ -198,6 +198,7 @@ TEST_F(Fork, ManyThreadsOfAChildMakeItsFirstCallsTogether) {
   for (int round = 0; round < 20; ++round) {
     const pid_t child = fork_child([&] {
       std::vector<std::thread> threads;
+      threads.reserve(4);
       for (int i = 0; i < 4; ++i) {
         threads.emplace_back([&] { log(*pipeline, Level::kInfo, "child"); });
       }
@@ -215,6 +216,7 @@ TEST_F(Fork, ManyThreadsOfAChildMakeItsFirstCallsTogether) {
 TEST_F(Fork, ThreadsThatForkAtTheSameTimeDoNotHinderEachOther) {
   auto pipeline = start();
   std::vector<std::thread> threads;
+  threads.reserve(4);
   std::atomic<int> failures = 0;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
