@@ -184,7 +184,7 @@ TEST_F(Lifecycle, ManySinksDelayTheEndByNoMoreThanOneAndSoDoesSomebodysLongerClo
   RawSqlite other(directory.path("logs.db"));
   ASSERT_EQ(other.exec("PRAGMA journal_mode=WAL; CREATE TABLE other(x); BEGIN IMMEDIATE"), 0);
   const ProcessResult result =
-      run_within(milliseconds(800), ending("locked_database_of_many_sinks"));
+      run_within(milliseconds(1600), ending("locked_database_of_many_sinks"));
   EXPECT_EQ(result.exit_code, 0);
 }
 
