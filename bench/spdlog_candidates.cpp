@@ -11,7 +11,9 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace spillway::bench {
 namespace {
@@ -32,66 +34,73 @@ void log_orders(spdlog::logger& logger, int calls) {
   }
 }
 
-class SyncNull final : public Candidate {
+/// Logs by a logger of spdlog's.
+class SpdlogCandidate : public Candidate {
  public:
-  void burst(int calls) override {
-    log_orders(logger_, calls);
+  void burst(int calls) final {
+    log_orders(*logger_, calls);
     logged_ += static_cast<std::uint64_t>(calls);
   }
-  Account close() override { return {.logged = logged_}; }
+
+ protected:
+  explicit SpdlogCandidate(std::shared_ptr<spdlog::logger> logger) : logger_(std::move(logger)) {}
+  [[nodiscard]] std::uint64_t logged() const { return logged_; }
 
  private:
-  spdlog::logger logger_{"bench", std::make_shared<spdlog::sinks::null_sink_mt>()};
+  // An async_logger must be owned by a shared_ptr: each message holds one.
+  const std::shared_ptr<spdlog::logger> logger_;
   std::uint64_t logged_ = 0;
+};
+
+spdlog::sink_ptr null_sink() { return std::make_shared<spdlog::sinks::null_sink_mt>(); }
+
+class SyncNull final : public SpdlogCandidate {
+ public:
+  SyncNull() : SpdlogCandidate(std::make_shared<spdlog::logger>("bench", null_sink())) {}
+  Account close() override { return {.logged = logged()}; }
 };
 
 /// spdlog's answer to slow sinks, with its usual settings. It blocks when the queue is full, and so
 /// loses nothing.
-class AsyncNull final : public Candidate {
+class AsyncNull final : public SpdlogCandidate {
  public:
-  void burst(int calls) override {
-    log_orders(*logger_, calls);
-    logged_ += static_cast<std::uint64_t>(calls);
-  }
+  AsyncNull() : AsyncNull(std::make_shared<spdlog::details::thread_pool>(kQueue, kThreads)) {}
   Account close() override {
     pool_.reset();  // Its threads empty the queue first.
-    return {.logged = logged_};
+    return {.logged = logged()};
   }
 
  private:
+  using Pool = std::shared_ptr<spdlog::details::thread_pool>;
   static constexpr std::size_t kQueue = 8192;
   static constexpr std::size_t kThreads = 1;
 
-  std::shared_ptr<spdlog::details::thread_pool> pool_ =
-      std::make_shared<spdlog::details::thread_pool>(kQueue, kThreads);
-  // An async_logger must be owned by a shared_ptr: each message holds one.
-  std::shared_ptr<spdlog::async_logger> logger_ = std::make_shared<spdlog::async_logger>(
-      "bench", std::make_shared<spdlog::sinks::null_sink_mt>(), pool_,
-      spdlog::async_overflow_policy::block);
-  std::uint64_t logged_ = 0;
+  explicit AsyncNull(const Pool& pool)
+      : SpdlogCandidate(std::make_shared<spdlog::async_logger>(
+            "bench", null_sink(), pool, spdlog::async_overflow_policy::block)),
+        pool_(pool) {}
+
+  Pool pool_;
 };
 
 /// Our sink behind a synchronous logger, into a SQLite file.
-class Sink : public Candidate {
+class Sink : public SpdlogCandidate {
  public:
   explicit Sink(const fs::path& file)
-      : sink_(std::make_shared<sinks::database_sink_mt>("sqlite:" + file.string(), quiet())),
-        logger_("bench", sink_) {}
-
-  void burst(int calls) override {
-    log_orders(logger_, calls);
-    logged_ += static_cast<std::uint64_t>(calls);
-  }
+      : Sink(std::make_shared<sinks::database_sink_mt>("sqlite:" + file.string(), quiet())) {}
 
   Account close() override {
     const Stats stats = sink_->close(kPatience);
-    return {.logged = logged_, .stored = stats.stored, .skipped = stats.skipped()};
+    return {.logged = logged(), .stored = stats.stored, .skipped = stats.skipped()};
   }
 
  protected:
   void store_all() { static_cast<void>(sink_->flush(kPatience)); }
 
  private:
+  explicit Sink(const std::shared_ptr<sinks::database_sink_mt>& sink)
+      : SpdlogCandidate(std::make_shared<spdlog::logger>("bench", sink)), sink_(sink) {}
+
   /// That the database is locked is no news here.
   static PipelineOptions quiet() {
     PipelineOptions options;
@@ -99,9 +108,7 @@ class Sink : public Candidate {
     return options;
   }
 
-  std::shared_ptr<sinks::database_sink_mt> sink_;
-  spdlog::logger logger_;
-  std::uint64_t logged_ = 0;
+  const std::shared_ptr<sinks::database_sink_mt> sink_;
 };
 
 /// The same while another connection holds the write lock, from after the first rows on.

@@ -129,8 +129,6 @@ void Inbox::own_this_thread() noexcept { entered = {this, false}; }
 
 bool Inbox::is_own_thread() const noexcept { return entered.inbox == this; }
 
-bool Inbox::is_inside_call() const noexcept { return is_own_thread() && entered.is_call; }
-
 void Inbox::answer(SendDone answer) {
   const std::lock_guard lock(mutex_);
   mail_.answer = std::move(answer);
@@ -144,6 +142,9 @@ std::uint64_t Inbox::request_flush() {
 }
 
 void Inbox::request_close(SteadyTime deadline) {
+  if (is_own_thread() && entered.is_call) {  // The mutex is this thread's already.
+    return;
+  }
   const std::lock_guard lock(mutex_);
   if (!is_closed_ || deadline < close_deadline_) {
     is_closed_ = true;

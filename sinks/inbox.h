@@ -54,7 +54,8 @@ class Inbox {
   void answer(SendDone answer);
   /// Gives the number of the request, from 1.
   std::uint64_t request_flush();
-  /// From now on nothing is accepted. Of several deadlines the earliest counts.
+  /// From now on nothing is accepted. Of several deadlines the earliest counts. From within accept
+  /// (an allocator that closes) it does nothing.
   void request_close(SteadyTime deadline);
   [[nodiscard]] std::uint64_t calls_after_close() const noexcept { return after_close_.load(); }
   [[nodiscard]] std::uint64_t reentrant_calls() const noexcept { return reentrant_.load(); }
@@ -65,9 +66,6 @@ class Inbox {
   void own_this_thread() noexcept;
   /// True on these threads, and inside of a call, which must not wait for them.
   [[nodiscard]] bool is_own_thread() const noexcept;
-  /// True while this thread is inside of accept or count_lost (an allocator that logs): the mutex
-  /// is its own.
-  [[nodiscard]] bool is_inside_call() const noexcept;
 
   // The intake thread.
 

@@ -99,14 +99,14 @@ Stats Pipeline::State::stats() const noexcept {
 }
 
 Stats Pipeline::State::flush(milliseconds timeout) noexcept {
-  Stats now = stats();
-  now.is_complete = false;
-  if (inbox_.is_own_thread()) {
-    return now;  // It would wait for itself.
+  if (inbox_.is_own_thread()) {  // It would wait for itself.
+    Stats unsettled = stats();
+    unsettled.is_complete = false;
+    return unsettled;
   }
   const bool is_settled = scoreboard_.wait_for_flush(inbox_.request_flush(), bounded(timeout));
   const Scoreboard::Entry entry = scoreboard_.entry();
-  now = stats();
+  Stats now = stats();
   // After a close nothing more is settled than its own account says.
   now.is_complete = is_settled && !entry.has_unreportable && (now.is_complete || !entry.is_final);
   return now;
@@ -114,9 +114,7 @@ Stats Pipeline::State::flush(milliseconds timeout) noexcept {
 
 Stats Pipeline::State::close(milliseconds timeout) noexcept {
   is_closed_ = true;
-  if (!inbox_.is_inside_call()) {
-    inbox_.request_close(clock_.steady_now() + bounded(timeout));
-  }
+  inbox_.request_close(clock_.steady_now() + bounded(timeout));
   if (!inbox_.is_own_thread()) {
     const std::lock_guard lock(close_mutex_);  // A second caller waits for the first.
     join_threads();
@@ -185,9 +183,7 @@ void Pipeline::State::refuse(std::string_view why) noexcept {
 void Pipeline::State::begin_exit() noexcept {
   is_exiting_ = true;
   exit_began_ = Clock::system().steady_now();
-  if (!inbox_.is_inside_call()) {
-    inbox_.request_close(clock_.steady_now() + options_.close_timeout);
-  }
+  inbox_.request_close(clock_.steady_now() + options_.close_timeout);
 }
 
 void Pipeline::State::end_exit() noexcept {
@@ -231,8 +227,11 @@ void Pipeline::State::take_in(Mail mail) {
   if (!mail.records.is_empty()) {
     step(RecordsArrived{std::move(mail.records)});
   }
-  step(mail.shed);
-  step(mail.overrun);
+  for (const RecordsShed& shed : {mail.shed, mail.overrun}) {
+    if (sum(shed.by_level) != 0) {
+      step(shed);
+    }
+  }
   if (mail.flush_requests != flushes_seen_) {
     flushes_seen_ = mail.flush_requests;
     flush_target_ = core_.last_seq();

@@ -66,6 +66,9 @@ class Lifecycle : public ::testing::Test {
     return RawSqlite(directory.path("logs.db")).value(sql);
   }
   [[nodiscard]] int rows() const { return std::stoi(value("SELECT count(*) FROM logs")); }
+  static bool has_locked(RawSqlite& other) {
+    return other.exec("PRAGMA journal_mode=WAL; CREATE TABLE other(x); BEGIN IMMEDIATE") == 0;
+  }
   // In the order of the calls, of one process.
   [[nodiscard]] std::string messages() const {
     return value("SELECT group_concat(message) FROM (SELECT message FROM logs ORDER BY seq)");
@@ -174,7 +177,7 @@ TEST_F(Lifecycle, AHangingDatabaseDelaysTheEndByNoMoreThanTheCloseTimeout) {
 
 TEST_F(Lifecycle, ALockedDatabaseDelaysTheEndByNoMoreThanTheCloseTimeout) {
   RawSqlite other(directory.path("logs.db"));
-  ASSERT_EQ(other.exec("PRAGMA journal_mode=WAL; CREATE TABLE other(x); BEGIN IMMEDIATE"), 0);
+  ASSERT_TRUE(has_locked(other));
   const ProcessResult result = run_within(kSoon, ending("locked_database"));
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("closed before all was in the table: 1 records lost"));
@@ -182,7 +185,7 @@ TEST_F(Lifecycle, ALockedDatabaseDelaysTheEndByNoMoreThanTheCloseTimeout) {
 
 TEST_F(Lifecycle, ManySinksDelayTheEndByNoMoreThanOneAndSoDoesSomebodysLongerClose) {
   RawSqlite other(directory.path("logs.db"));
-  ASSERT_EQ(other.exec("PRAGMA journal_mode=WAL; CREATE TABLE other(x); BEGIN IMMEDIATE"), 0);
+  ASSERT_TRUE(has_locked(other));
   const ProcessResult result =
       run_within(milliseconds(1600), ending("locked_database_of_many_sinks"));
   EXPECT_EQ(result.exit_code, 0);
