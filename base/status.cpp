@@ -44,6 +44,7 @@ struct Status::Detail {
   int http_status = 0;
   int d1_code = 0;
   std::optional<std::chrono::milliseconds> retry_after = {};
+  bool is_lasting = false;
   std::string message = {};
   Status cause = {};  // A success: none.
 };
@@ -76,6 +77,8 @@ int Status::d1_code() const noexcept { return detail_ ? detail_->d1_code : 0; }
 std::optional<std::chrono::milliseconds> Status::retry_after() const noexcept {
   return detail_ ? detail_->retry_after : std::nullopt;
 }
+
+bool Status::is_lasting() const noexcept { return detail_ && detail_->is_lasting; }
 
 const Status* Status::cause() const noexcept {
   return detail_ && !detail_->cause.is_ok() ? &detail_->cause : nullptr;
@@ -111,6 +114,10 @@ Status Status::with_d1_code(int code) const {
 
 Status Status::with_retry_after(std::chrono::milliseconds delay) const {
   return changed([&](Detail& detail) { detail.retry_after = delay; });
+}
+
+Status Status::with_lasting() const {
+  return changed([](Detail& detail) { detail.is_lasting = true; });
 }
 
 Status Status::with_cause(Status cause) const {

@@ -80,14 +80,16 @@ Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, OpenMode 
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode) {
+Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode,
+                                       const OpenOptions&) {
   if (Status status = check_url(url); !status.is_ok()) {
     return status;
   }
   return open_sqlite(std::string(sqlite_path(url)), mode);
 }
 
-Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode) {
+Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode,
+                                         const OpenOptions&) {
   if (Status status = check_url(url); !status.is_ok()) {
     return status;
   }

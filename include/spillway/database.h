@@ -89,10 +89,20 @@ struct DatabaseLimits {
   std::size_t value_bytes_max = 2'000'000;  ///< One text or blob, and one row.
 };
 
+/// How many requests a database takes from us: a token bucket that holds `burst` and gets
+/// `per_second`. 0: no limit.
+struct RequestRate {
+  double per_second = 0;
+  int burst = 0;
+};
+
 struct DatabaseTraits {
   std::string name;  ///< As people call it in a sentence: "SQLite", "D1".
   Dialect dialect = Dialect::kSqlite;
   DatabaseLimits limits = {};
+  /// What a program that sends all the time should keep to. The log pipeline does; `execute`
+  /// delays nothing.
+  RequestRate rate = {};
   /// True if `execute` may repeat a failed attempt by itself. The log pipeline refuses such a
   /// database: one place retries.
   bool does_retry = false;
@@ -121,20 +131,32 @@ enum class OpenMode : std::uint8_t {
   kReadOnly,  ///< Read; every writing statement fails.
 };
 
-/// Opens the database that `url` names.
+/// What a database needs beside its URL.
+struct OpenOptions {
+  /// A file that holds the token for D1. Empty: CLOUDFLARE_API_TOKEN of the environment.
+  std::string token_file = {};
+};
+
+/// Opens the database that `url` names: `sqlite:PATH`, or `d1://ACCOUNT_ID/DATABASE_ID` with
+/// CLOUDFLARE_API_BASE_URL of the environment in place of Cloudflare's own address, if it is set.
+/// ACCOUNT_ID may be left out (`d1:///DATABASE_ID`) where CLOUDFLARE_ACCOUNT_ID is set.
+/// For D1 nothing is sent yet: whether the database exists, the first statement tells.
 ///
 /// kInvalidArgument: the URL is not of a known form. kConfig: the file cannot be used (missing
-/// directory, a directory, no permission, not a database). kOverload: another process holds a lock
-/// that opening needs; try again later. The message names the URL's part that is wrong and the way
-/// out.
-[[nodiscard]] Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode);
+/// directory, a directory, no permission, not a database), or there is no usable token. kOverload:
+/// another process holds a lock that opening needs; try again later. The message names the URL's
+/// part that is wrong and the way out.
+[[nodiscard]] Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode,
+                                                     const OpenOptions& options = {});
 
 /// Opens a database, each time it is called.
 using DatabaseFactory = std::function<Result<std::unique_ptr<Database>>()>;
 
 /// What opens the database that `url` names, now and later: a relative path means the directory
 /// that the process is in at this call, wherever it goes afterwards. Opens nothing yet.
-/// kInvalidArgument: as `open`. kConfig: there is no such directory any more.
-[[nodiscard]] Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode);
+/// The environment is read now, the token file each time. kInvalidArgument: as `open`. kConfig:
+/// there is no such directory any more.
+[[nodiscard]] Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode,
+                                                       const OpenOptions& options = {});
 
 }  // namespace spillway

@@ -93,6 +93,9 @@ class [[nodiscard]] Status {
   [[nodiscard]] int d1_code() const noexcept;
   /// How long the other side asked to be left alone. Empty: it did not say.
   [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after() const noexcept;
+  /// True: what stands in the way takes its time (a long-running export of the database), so that
+  /// trying again within seconds is useless.
+  [[nodiscard]] bool is_lasting() const noexcept;
   /// What led to this failure, or null.
   [[nodiscard]] const Status* cause() const noexcept;
 
@@ -102,6 +105,7 @@ class [[nodiscard]] Status {
   [[nodiscard]] Status with_http_status(int status) const;
   [[nodiscard]] Status with_d1_code(int code) const;
   [[nodiscard]] Status with_retry_after(std::chrono::milliseconds delay) const;
+  [[nodiscard]] Status with_lasting() const;
   [[nodiscard]] Status with_cause(Status cause) const;
   [[nodiscard]] Status with_message(std::string message) const;
 

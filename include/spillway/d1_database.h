@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// D1Database: a Database in Cloudflare D1, over its REST API.
+//
+// One call of `execute` is one attempt: it sends POST …/accounts/{account}/d1/database/{id}/raw and
+// repeats nothing. Statements go as one batch, which D1 runs as one transaction. Over REST all
+// goes to the primary, so a read sees every write before it.
+// Source: developers.cloudflare.com/api/resources/d1/subresources/database/methods/raw.
+//
+// Used by one thread at a time; may move between threads. Connections are kept for later calls,
+// none longer than 60 s. No signal is raised, SIGPIPE included, and no global state of libcurl is
+// torn down, so the application may use libcurl itself.
+#pragma once
+
+#include <spillway/database.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace spillway {
+
+struct D1Options {
+  std::string account_id;
+  std::string database_id;  ///< The UUID.
+
+  /// Needs the permission D1 Write, to read only D1 Read. White space around it is dropped; in it,
+  /// or any byte that a header cannot hold, is refused. It appears in no message, log or file.
+  std::string token;
+  /// If not empty, the token is what this file holds, whatever `token` says. Read when the database
+  /// is opened: after a refusal, open it anew and a replaced token counts.
+  std::string token_file;
+
+  /// Plain http is taken for literal loopback addresses only (127.0.0.0/8, [::1]), and without a
+  /// proxy, whatever the environment says. User-info, a query or a fragment is refused.
+  std::string base_url = "https://api.cloudflare.com/client/v4";
+  /// Certificates to trust, a PEM file. Empty: CURL_CA_BUNDLE or SSL_CERT_FILE of the environment,
+  /// else the system's.
+  std::string ca_file;
+
+  /// True: statements that write are refused before anything is sent.
+  bool is_read_only = false;
+
+  /// Leave these alone unless the network is known to be slow. D1 ends what takes longer than 30 s.
+  /// Source: developers.cloudflare.com/d1/platform/limits.
+  std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
+  /// The whole attempt, from resolving the name to the last byte; ExecuteOptions::deadline may end
+  /// it earlier.
+  std::chrono::milliseconds attempt_timeout = std::chrono::seconds(30);
+
+  const Clock* clock = &Clock::system();
+};
+
+class D1Http;
+
+class D1Database final : public Database {
+ public:
+  /// Checks the options; sends nothing. kInvalidArgument: an option cannot be used; the message
+  /// names it and the way out. kConfig: the token file cannot be read.
+  [[nodiscard]] static Result<std::unique_ptr<D1Database>> open(D1Options options);
+  ~D1Database() override;
+
+  /// As Database says. Values arrive as they were given and come back as they are stored: integers
+  /// of 64 bits, reals, texts of any bytes and blobs, although D1 itself binds and answers every
+  /// number as a double. docs/facts.md says how, and what it costs.
+  ///
+  /// Not so for what cannot be wrapped, RETURNING, PRAGMA and EXPLAIN: there a whole number below
+  /// 2^53 comes back as an integer, any other as a real.
+  ///
+  /// kInvalidArgument: no statements; a text that is not exactly one statement, or begins or ends a
+  /// transaction; a wrong number of values; NaN or infinity. kTooBig: over a limit of traits();
+  /// nothing was sent. kCancelled: cancelled, or the deadline had passed, before anything was sent.
+  /// kLost: cancelled or timed out later, so that the statements may have been executed. All else
+  /// as the server's answer is classified: see docs/failure-modes.md.
+  ///
+  /// A cancel is noticed within 100 ms.
+  [[nodiscard]] Result<std::vector<StatementResult>> execute(
+      std::span<const Statement> statements, const ExecuteOptions& options) override;
+  [[nodiscard]] DatabaseTraits traits() const override;
+
+ private:
+  explicit D1Database(std::unique_ptr<D1Http> http);
+
+  std::unique_ptr<D1Http> http_;
+};
+
+}  // namespace spillway
