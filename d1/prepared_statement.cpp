@@ -105,12 +105,12 @@ Result<std::vector<ResultSet>> Database::batch(std::vector<PreparedStatement> st
                                                const ExecuteOptions& options) {
   std::vector<Statement> batch;
   batch.reserve(statements.size());
-  for (const PreparedStatement& prepared : statements) {
+  for (PreparedStatement& prepared : statements) {
     if (!prepared.status().is_ok()) {
       return prepared.status().with_message("statement " + std::to_string(batch.size() + 1) + ": " +
                                             prepared.status().message());
     }
-    batch.push_back(prepared.statement());
+    batch.push_back(std::move(prepared).statement());
   }
   Result<std::vector<StatementResult>> results = execute_all(*this, batch, options);
   if (!results) {

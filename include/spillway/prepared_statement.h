@@ -152,7 +152,8 @@ class PreparedStatement {
   }
 
   /// Text and values, as Database::execute takes them.
-  [[nodiscard]] const Statement& statement() const noexcept { return statement_; }
+  [[nodiscard]] const Statement& statement() const& noexcept { return statement_; }
+  [[nodiscard]] Statement&& statement() && noexcept { return std::move(statement_); }
   /// Success, or kInvalidArgument: a value that was bound cannot be stored.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 

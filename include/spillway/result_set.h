@@ -199,8 +199,9 @@ class ResultSet {
  public:
   class Iterator {
    public:
-    using value_type = RowView;
-    using difference_type = std::ptrdiff_t;
+    // Names that the standard library asks for.
+    using value_type = RowView;              // NOLINT(readability-identifier-naming)
+    using difference_type = std::ptrdiff_t;  // NOLINT(readability-identifier-naming)
 
     Iterator() = default;
     Iterator(const StatementResult* result, std::size_t index) : result_(result), index_(index) {}
