@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <spillway/prepared_statement.h>
 
+#include "d1/sql_text.h"
+
 #include <utility>
 
 namespace spillway {
@@ -122,6 +124,22 @@ Result<std::vector<ResultSet>> Database::batch(std::vector<PreparedStatement> st
     sets.emplace_back(std::move(result));
   }
   return sets;
+}
+
+Result<ExecResult> Database::exec(std::string_view text, const ExecuteOptions& options) {
+  std::vector<Statement> statements;
+  for (const std::string_view statement : split_statements(text)) {
+    statements.push_back({std::string(statement)});
+  }
+  const Result<std::vector<StatementResult>> results = execute_all(*this, statements, options);
+  if (!results) {
+    return results.error();
+  }
+  ExecResult done{.count = static_cast<std::int64_t>(results->size())};
+  for (const StatementResult& result : *results) {
+    done.duration += result.meta.duration;
+  }
+  return done;
 }
 
 DatabaseSession Database::with_session(std::string constraint_or_bookmark) {

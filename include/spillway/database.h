@@ -142,7 +142,7 @@ class Database {
 
   /// Runs a text of several statements without parameters, such as a schema, in one transaction:
   /// unlike in a Worker either all of it counts or nothing. kInvalidArgument: there is no statement
-  /// in it, or a comment, string or name does not end. Else as `execute`.
+  /// in it. Else as `execute`.
   [[nodiscard]] Result<ExecResult> exec(std::string_view text, const ExecuteOptions& options = {});
 
   /// A session that begins with a constraint, "first-primary" or "first-unconstrained", or with the

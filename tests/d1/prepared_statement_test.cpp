@@ -224,6 +224,35 @@ TEST_F(Prepared, RefusesABatchOfNothingAndOneWithAValueThatDoesNotFit) {
   EXPECT_THAT(refused.status().message(), HasSubstr("statement 2: value 1 is above"));
 }
 
+// --- exec ---
+
+TEST_F(Prepared, RunsATextOfSeveralStatements) {
+  const auto done = db.exec(R"(
+      -- A schema; with a comment.
+      CREATE TABLE a(x TEXT DEFAULT 'a;b');
+      CREATE TRIGGER t AFTER INSERT ON a BEGIN
+        UPDATE app SET score = 7; DELETE FROM app WHERE id = 3;
+      END;
+      INSERT INTO a DEFAULT VALUES;)");
+  ASSERT_TRUE(done) << done.status().to_string();
+  EXPECT_EQ(done->count, 3);
+  EXPECT_EQ(count(), 2);
+  EXPECT_EQ(db.prepare("SELECT x FROM a").first<std::string>("x").value(), "a;b");
+}
+
+TEST_F(Prepared, KeepsNothingOfATextThatFails) {
+  EXPECT_EQ(db.exec("DELETE FROM app; INSERT INTO missing VALUES(1)").status().code(),
+            StatusCode::kSchema);
+  EXPECT_EQ(count(), 3);
+}
+
+TEST_F(Prepared, RefusesATextWithoutStatementsAndOneThatWantsValues) {
+  for (const char* const text : {"", " \n", ";;", "-- nothing", "DELETE FROM app WHERE id = ?"}) {
+    EXPECT_EQ(db.exec(text).status().code(), StatusCode::kInvalidArgument) << text;
+  }
+  EXPECT_EQ(count(), 3);
+}
+
 // --- Sessions and wrappers ---
 
 // Answers as told and keeps what it was given: a Database that overrides `execute` and no more.
@@ -255,7 +284,8 @@ TEST_F(Prepared, GoesThroughTheExecuteOfAWrapper) {
   WrappedDatabase wrapper(db);
   EXPECT_TRUE(wrapper.prepare("SELECT 1").all());
   EXPECT_TRUE(wrapper.batch({wrapper.prepare("SELECT 1"), db.prepare("SELECT 2")}));
-  EXPECT_EQ(wrapper.statement_count, 3U);
+  EXPECT_TRUE(wrapper.exec("SELECT 1; SELECT 2"));
+  EXPECT_EQ(wrapper.statement_count, 5U);
 }
 
 TEST_F(Prepared, DoesNotTrustAnAnswerWithTooFewResults) {
