@@ -42,14 +42,14 @@ class ScriptedD1Test : public ::testing::Test {
   ScriptedD1Test() {
     client.set_keep_alive(true);
     client.set_tcp_nodelay(true);
-    client.set_bearer_token_auth(d1.options().token.c_str());
+    client.set_bearer_token_auth(d1.options().token);
   }
 
-  std::string path(const std::string& route) const {
+  [[nodiscard]] std::string path(const std::string& route) const {
     return "/client/v4/accounts/acc/d1/database/" + d1.options().database_id + route;
   }
   httplib::Result post(const std::string& json, const std::string& route = "/raw") {
-    return client.Post(path(route).c_str(), json, "application/json");
+    return client.Post(path(route), json, "application/json");
   }
   std::string body(const std::string& json, const std::string& route = "/raw") {
     const httplib::Result result = post(json, route);
@@ -211,7 +211,7 @@ TEST_F(ScriptedD1Test, LetsNobodyInWithoutTheToken) {
 }
 
 TEST_F(ScriptedD1Test, KnowsItsRoutes) {
-  const auto get = [&](const std::string& where) { return client.Get(where.c_str()); };
+  const auto get = [&](const std::string& where) { return client.Get(where); };
   EXPECT_THAT(get(path(""))->body, HasSubstr(d1.options().database_id));
   EXPECT_THAT(get("/client/v4/accounts/acc/d1/database")->body, HasSubstr("\"result\":[{\"uuid\""));
   EXPECT_EQ(get("/client/v4/accounts/other/d1/database")->status, 403);
@@ -454,9 +454,9 @@ TEST(ScriptedD1, EndsAtOnceWhileRequestsHang) {
     d1->add({fault});
     answered.push_back(std::async(std::launch::async, [&d1 = *d1] {
       httplib::Client client("127.0.0.1", d1.port());
-      client.set_bearer_token_auth(d1.options().token.c_str());
+      client.set_bearer_token_auth(d1.options().token);
       return static_cast<bool>(client.Post(
-          ("/client/v4/accounts/acc/d1/database/" + d1.options().database_id + "/raw").c_str(),
+          ("/client/v4/accounts/acc/d1/database/" + d1.options().database_id + "/raw"),
           query("SELECT 1"), "application/json"));
     }));
   }

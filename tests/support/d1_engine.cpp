@@ -97,7 +97,8 @@ D1Engine::D1Engine(const std::string& file) {
   const int code = sqlite3_open(file.empty() ? ":memory:" : file.c_str(), &opened);
   connection_.reset(opened);
   if (code != SQLITE_OK) {
-    std::fprintf(stderr, "cannot open the scripted D1's database: %s\n", sqlite3_errstr(code));
+    static_cast<void>(
+        std::fprintf(stderr, "cannot open the scripted D1's database: %s\n", sqlite3_errstr(code)));
     std::abort();
   }
   sqlite3_extended_result_codes(connection_.get(), 1);

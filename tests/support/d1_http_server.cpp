@@ -136,7 +136,8 @@ void D1HttpServer::listen_on_port() {
   port_ = options_.port == 0 ? bind_to_any_port(kHost)
                              : (bind_to_port(kHost, options_.port) ? options_.port : -1);
   if (port_ <= 0) {
-    std::fprintf(stderr, "the scripted D1 cannot listen on port %d\n", options_.port);
+    static_cast<void>(
+        std::fprintf(stderr, "the scripted D1 cannot listen on port %d\n", options_.port));
     std::abort();
   }
   // cpp-httplib's backlog of 5 makes the sixth of many clients wait for a second.

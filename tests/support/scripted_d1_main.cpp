@@ -13,7 +13,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -117,9 +120,7 @@ void obey_signals(const sigset_t& signals, ScriptedD1& d1, const D1Rule& rule) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int serve(int argc, char** argv) {
   CLI::App app("A D1 on this machine that fails as told.", "scripted-d1");
   Options options;
   options.server.keeps_requests = false;
@@ -141,4 +142,15 @@ int main(int argc, char** argv) {
   obey_signals(signals, d1, rule);
   std::cout << json_of(d1.counts()) << std::endl;
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return serve(argc, argv);
+  } catch (const std::exception& exception) {  // Of CLI11 and of the library: out of memory.
+    static_cast<void>(std::fputs(exception.what(), stderr));
+    return 1;
+  }
 }
