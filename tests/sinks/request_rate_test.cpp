@@ -310,8 +310,9 @@ TEST_F(RequestRateTest, CollisionsAreCountedAndToldOnce) {
   EXPECT_EQ(driver.stats().collisions, 6U);
   EXPECT_EQ(driver.stats().stored, 12U) << "never refused";
   ASSERT_THAT(driver.diagnostics(), SizeIs(1));
-  EXPECT_THAT(driver.diagnostics()[0], HasSubstr("2 rows that were sent again are in the table "
-                                                 "with other contents (first: seq 3)"));
+  EXPECT_THAT(
+      driver.diagnostics()[0],
+      HasSubstr("2 rows are in the table with other contents than were sent (first: seq 3"));
 }
 
 }  // namespace
