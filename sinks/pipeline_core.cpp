@@ -162,12 +162,11 @@ void PipelineCore::on_stored(const Batch& batch, SteadyTime now) {
 
 void PipelineCore::note_collisions(const SendDone& event) {
   if (event.collisions > 0 && collisions_ == 0) {
-    diagnostics_.push_back(std::to_string(event.collisions) +
-                           " rows that were sent again are in the table with other "
-                           "contents (first: seq " +
-                           std::to_string(event.collided_seq) +
-                           "): a trigger changes rows, "
-                           "or another writer has the same number; more of them are only counted");
+    diagnostics_.push_back(
+        std::to_string(event.collisions) +
+        " rows are in the table with other contents than were sent (first: seq " +
+        std::to_string(event.collided_seq) +
+        "): a trigger changes rows, or another writer has the same key; told once");
   }
   collisions_ += static_cast<std::uint64_t>(event.collisions);
 }

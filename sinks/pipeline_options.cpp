@@ -44,7 +44,7 @@ Status check(const PipelineOptions& options) {
        2'000'000},
       {"batch_age_max", as_number(options.batch_age_max), 0, 60'000},
       {"attempt_timeout", as_number(options.attempt_timeout), 10, 600'000},
-      {"request_rate.per_second", rate.per_second, 0.001L, 100'000},
+      {"request_rate.per_second", static_cast<long double>(rate.per_second), 0.001L, 100'000},
       {"request_rate.burst", static_cast<long double>(rate.burst), 1, 100'000},
   };
   for (const Bound& bound : bounds) {

@@ -120,9 +120,9 @@ class Pipeline {
   void count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept;
 
   /// Returns when `record` would be queued, or as soon as waiting is of no use: writes are paused,
-  /// the last successful one (at first: the start) is over a second ago, the record is too large
-  /// for the queue, or the pipeline is closed. For programs that can wait, such as one that copies
-  /// a file in.
+  /// the last successful one (at first: the start) is over a second ago, not counting for how long
+  /// the request rate held the next one back, the record is too large for the queue, or the
+  /// pipeline is closed. For programs that can wait, such as one that copies a file in.
   void wait_for_room(const RecordView& record) noexcept;
 
   /// Sends what was accepted before this call without waiting for a fuller batch, and returns when
