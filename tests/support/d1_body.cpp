@@ -106,15 +106,26 @@ void add_statement(const Json& query, D1Body& body) {
   body.statements.push_back(std::move(statement));
 }
 
+const std::string& decimal_of(std::byte byte) {
+  static const std::vector<std::string> decimals = [] {
+    std::vector<std::string> all;
+    for (int number = 0; number < 256; ++number) {
+      all.push_back(std::to_string(number) + ',');
+    }
+    return all;
+  }();
+  return decimals[std::to_integer<std::size_t>(byte)];
+}
+
 void append_bytes(const Blob& blob, std::string& out) {
   out += '[';
   for (const std::byte byte : blob) {
-    out += std::to_string(std::to_integer<unsigned>(byte)) + ',';
+    out += decimal_of(byte);
   }
   if (blob.empty()) {
     out += ']';
   } else {
-    out.back() = ']';
+    out.back() = ']';  // In place of the last comma.
   }
 }
 
