@@ -8,7 +8,8 @@
 //
 // A case is {case, sql, params?} or {case, batch: [{sql, params?}, …]}, where {{x*3}} in a text
 // stands for xxx. An answer is {case, results: [{columns, rows, meta}, …]} or {case, status, code,
-// message}. Left out is what is another one each time: durations, sizes, who served it, references.
+// message}. Left out is what is another one each time: durations, sizes, who served it, and the
+// references of errors.
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -35,7 +36,7 @@ async function ask(url, token, request) {
   const { success, result, errors } = await response.json();
   if (success) return { results: result.map(stable) };
   const [{ code, message }] = errors;
-  return { status: response.status, code, message: message.replace(/reference = \w+/, 'reference') };
+  return { status: response.status, code, message: message.replace(/(?<=reference) = \w+/, '') };
 }
 
 const token = randomUUID();
