@@ -27,8 +27,12 @@ class JsonWriter {
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(std::int64_t number);
   JsonWriter& value(std::uint64_t number);
+  /// The shortest text that reads back as the same number, which must be finite.
+  JsonWriter& value(double number);
   JsonWriter& value(bool truth);
   JsonWriter& null();
+  /// A value that is JSON already, unchanged.
+  JsonWriter& json(std::string_view text) { return append_value(text); }
 
  private:
   enum class Bracket : std::uint8_t { kObject, kArray };

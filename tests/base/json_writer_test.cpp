@@ -29,8 +29,10 @@ TEST(JsonWriter, WritesAnObjectWithEveryKindOfValue) {
   writer.key("yes").value(true);
   writer.key("no").value(false);
   writer.key("none").null();
+  writer.key("more").json(R"({"a":[1, 2]})");
   writer.end_object();
-  EXPECT_EQ(out, R"({"text":"a","number":-1,"size":2,"yes":true,"no":false,"none":null})");
+  EXPECT_EQ(out, R"({"text":"a","number":-1,"size":2,"yes":true,"no":false,"none":null,)"
+                 R"("more":{"a":[1, 2]}})");
 }
 
 TEST(JsonWriter, WritesEmptyBrackets) {
@@ -84,6 +86,13 @@ TEST(JsonWriter, WritesIntegersExactly) {
       .value(std::int64_t{0})
       .end_array();
   EXPECT_EQ(out, "[-9223372036854775808,9223372036854775807,18446744073709551615,0]");
+}
+
+TEST(JsonWriter, WritesTheShortestFormOfARealThatReadsBack) {
+  std::string json;
+  JsonWriter writer(json);
+  writer.begin_array().value(0.1).value(-0.0).value(3.0).value(1e300).value(5e-324).end_array();
+  EXPECT_EQ(json, "[0.1,-0,3,1e+300,5e-324]");
 }
 
 TEST(JsonWriter, EscapesQuoteAndBackslash) {
