@@ -36,6 +36,7 @@ constexpr Difference kDifferences[] = {
     {kAuthorizer, "a compile option"},
     {kAuthorizer, "power"},
     {kAuthorizer, "R-tree"},
+    {kAuthorizer, "an unknown module"},
     {kAuthorizer, "a table of Cloudflare's"},
     {kAuthorizer, "forbidden: PRAGMA journal_mode"},
     {kAuthorizer, "forbidden: PRAGMA synchronous"},
