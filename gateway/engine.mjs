@@ -2,6 +2,8 @@
 //
 // Runs the gateway on this machine, over the real D1 engine: workerd, as miniflare starts it.
 
+import './node18.mjs';
+
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

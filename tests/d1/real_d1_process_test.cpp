@@ -182,7 +182,7 @@ TEST_F(RealD1Process, KnowsItsDatabasesAndNoOther) {
 TEST_F(RealD1Process, IsLeftAloneByAForkedChildThatExits) {
   const pid_t child = fork();
   if (child == 0) {
-    std::exit(0);  // Runs the destructors of globals.
+    std::exit(0);  // NOLINT(concurrency-mt-unsafe): runs the destructors of globals; one thread
   }
   waitpid(child, nullptr, 0);
   EXPECT_EQ(rows_of(post("raw", {{"sql", "SELECT 1"}})), json::parse("[[1]]"));
@@ -244,8 +244,8 @@ TEST_F(RealD1Process, DISABLED_IsHeldByThisProgram) {
     said += " " + std::to_string(process);
   }
   std::puts((said + " all").c_str());
-  std::fflush(stdout);
-  std::getchar();  // Until its stdin closes.
+  static_cast<void>(std::fflush(stdout));
+  static_cast<void>(std::getchar());  // Until its stdin closes.
 }
 
 class Holder {

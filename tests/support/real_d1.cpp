@@ -33,20 +33,8 @@ const fs::path& gateway() {
 }
 
 std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): tests set none
   return value == nullptr ? std::string() : value;
-}
-
-// The first `node` in PATH, or nothing.
-fs::path node() {
-  std::istringstream folders(variable("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path path = fs::path(folder) / "node";
-    if (!folder.empty() && access(path.c_str(), X_OK) == 0) {
-      return path;
-    }
-  }
-  return {};
 }
 
 bool is_installed() { return fs::exists(gateway() / "node_modules/miniflare/package.json"); }
@@ -58,7 +46,7 @@ std::string random_token() {
 
 std::unique_ptr<Subprocess> start(const std::string& token) {
   return std::make_unique<Subprocess>(ProcessOptions{
-      .argv = {node(), "local.mjs", "--databases", std::to_string(RealD1::kDatabasesMax)},
+      .argv = {RealD1::node(), "local.mjs", "--databases", std::to_string(RealD1::kDatabasesMax)},
       .env = {{"GATEWAY_TOKEN", token}},
       .working_directory = gateway(),
   });
@@ -76,11 +64,34 @@ std::string url_of(const Subprocess& process) {
 
 }  // namespace
 
-RealD1* RealD1::of_this_program() {
-  if (!absence().empty()) {
-    if (!variable("SPILLWAY_REQUIRE_REAL_D1").empty()) {
-      ADD_FAILURE() << absence();
+bool RealD1::is_available() {
+  const std::string why_not = absence();
+  if (!why_not.empty() && !variable("SPILLWAY_REQUIRE_REAL_D1").empty()) {
+    ADD_FAILURE() << why_not;
+  }
+  return why_not.empty();
+}
+
+std::string RealD1::absence() {
+  if (node().empty()) {
+    return "there is no `node` for D1's real engine; ./dev gateway installs it";
+  }
+  return is_installed() ? "" : "D1's real engine is not installed; ./dev gateway does that";
+}
+
+std::string RealD1::node() {
+  std::istringstream folders(variable("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path path = fs::path(folder) / "node";
+    if (!folder.empty() && access(path.c_str(), X_OK) == 0) {
+      return path;
     }
+  }
+  return {};
+}
+
+RealD1* RealD1::of_this_program() {
+  if (!is_available()) {
     return nullptr;
   }
   static RealD1 engine;
@@ -89,13 +100,6 @@ RealD1* RealD1::of_this_program() {
     return nullptr;
   }
   return &engine;
-}
-
-std::string RealD1::absence() {
-  if (node().empty()) {
-    return "there is no `node` for D1's real engine; ./dev gateway installs it";
-  }
-  return is_installed() ? "" : "D1's real engine is not installed; ./dev gateway does that";
 }
 
 RealD1::RealD1() : token_(random_token()), process_(start(token_)), owner_(getpid()) {

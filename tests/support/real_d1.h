@@ -25,12 +25,17 @@ class RealD1 {
   /// Databases that one program can take; each makes the start 10 ms longer.
   static constexpr int kDatabasesMax = 128;
 
-  /// The engine of this program: started by the first call, stopped at the end of the program,
-  /// also when that is killed. Null where there is none; if there should be, the current test has
-  /// failed then. Call it from a test, in the thread that runs it.
-  [[nodiscard]] static RealD1* of_this_program();
+  /// Whether this machine has it. If it should and has not, the current test has failed.
+  [[nodiscard]] static bool is_available();
   /// Why there is none, and how to get it.
   [[nodiscard]] static std::string absence();
+  /// The path of `node`. Empty: there is none.
+  [[nodiscard]] static std::string node();
+
+  /// The engine of this program: started by the first call, stopped at the end of the program,
+  /// also when that is killed. Null where none is available, or, with a failure of the current
+  /// test, where it does not start. Call it from a test, in the thread that runs it.
+  [[nodiscard]] static RealD1* of_this_program();
 
   RealD1(const RealD1&) = delete;
   RealD1& operator=(const RealD1&) = delete;
