@@ -6,6 +6,7 @@
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 
 namespace spillway {
@@ -95,6 +96,12 @@ JsonWriter& JsonWriter::value(std::int64_t number) {
 }
 
 JsonWriter& JsonWriter::value(std::uint64_t number) {
+  std::array<char, 24> buffer;
+  return append_value(decimal(number, buffer));
+}
+
+JsonWriter& JsonWriter::value(double number) {
+  assert(std::isfinite(number));
   std::array<char, 24> buffer;
   return append_value(decimal(number, buffer));
 }

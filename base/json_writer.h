@@ -27,6 +27,8 @@ class JsonWriter {
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(std::int64_t number);
   JsonWriter& value(std::uint64_t number);
+  /// The shortest text that reads back as the same number, which must be finite.
+  JsonWriter& value(double number);
   JsonWriter& value(bool truth);
   JsonWriter& null();
 

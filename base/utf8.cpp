@@ -103,6 +103,15 @@ Utf8Part first_utf8_part(std::string_view bytes) noexcept {
   return {length, length == announced};
 }
 
+bool is_valid_utf8(std::string_view bytes) noexcept {
+  bytes.remove_prefix(storable_prefix_bytes(bytes));
+  while (!bytes.empty() && bytes.front() == '\0') {
+    bytes.remove_prefix(1);
+    bytes.remove_prefix(storable_prefix_bytes(bytes));
+  }
+  return bytes.empty();
+}
+
 bool is_storable_text(std::string_view bytes) noexcept {
   return storable_prefix_bytes(bytes) == bytes.size();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Text as the table may hold it: valid UTF-8 without NUL.
+// UTF-8, and text as the table may hold it: valid UTF-8 without NUL.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,9 @@ struct Utf8Part {
 
 /// What `bytes`, which must not be empty, begins with, by Unicode 15, table 3-7.
 [[nodiscard]] Utf8Part first_utf8_part(std::string_view bytes) noexcept;
+
+/// True for well-formed UTF-8, U+0000 included.
+[[nodiscard]] bool is_valid_utf8(std::string_view bytes) noexcept;
 
 /// True for well-formed UTF-8 that holds no U+0000.
 [[nodiscard]] bool is_storable_text(std::string_view bytes) noexcept;

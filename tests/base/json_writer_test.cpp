@@ -86,6 +86,13 @@ TEST(JsonWriter, WritesIntegersExactly) {
   EXPECT_EQ(out, "[-9223372036854775808,9223372036854775807,18446744073709551615,0]");
 }
 
+TEST(JsonWriter, WritesTheShortestFormOfARealThatReadsBack) {
+  std::string json;
+  JsonWriter writer(json);
+  writer.begin_array().value(0.1).value(-0.0).value(3.0).value(1e300).value(5e-324).end_array();
+  EXPECT_EQ(json, "[0.1,-0,3,1e+300,5e-324]");
+}
+
 TEST(JsonWriter, EscapesQuoteAndBackslash) {
   EXPECT_EQ(json_text(R"(say "hi" \ bye)"), R"("say \"hi\" \\ bye")");
   EXPECT_EQ(json_text("a/b'c"), R"("a/b'c")");

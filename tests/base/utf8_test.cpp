@@ -64,6 +64,14 @@ TEST(Utf8, KeepsEveryCodePointButNullAndSurrogates) {
   }
 }
 
+TEST(Utf8, TellsValidBytesWhetherTheyHoldNullOrNot) {
+  EXPECT_TRUE(is_valid_utf8(""));
+  EXPECT_TRUE(is_valid_utf8(std::string_view("\0a\0\0b\0", 6)));
+  EXPECT_TRUE(is_valid_utf8("plain text of some length, \u00E9\u20AC\U0001F600"));
+  EXPECT_FALSE(is_valid_utf8(std::string_view("\0\0\xFF", 3)));
+  EXPECT_FALSE(is_valid_utf8("plain text of some length \xC3"));
+}
+
 TEST(Utf8, KeepsEmptyAndLongPlainText) {
   EXPECT_TRUE(is_storable_text(""));
   EXPECT_EQ(storable(""), "");

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// What a text of D1 says, taken alone. The texts are those that Cloudflare documents and those that
+// users of the real service have reported; docs/failure-modes.md lists the classes.
+//
+// A text counts only as a whole, or by a beginning or an end that is documented to vary. A phrase
+// inside another text means nothing: an error that quotes a log message would be taken for the
+// error that the message speaks of.
+#pragma once
+
+#include <spillway/status.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace spillway {
+
+/// What a failure means.
+struct Verdict {
+  StatusCode code = StatusCode::kPermanent;
+  Execution execution = Execution::kNo;
+  bool is_lasting = false;
+  int sqlite_code = 0;  ///< Extended; 0: it is not SQLite's.
+};
+
+/// The class of `message`, with or without D1's prefixes ("D1_ERROR: ") and tails ("[code: 7500]",
+/// ": SQLITE_ERROR"). Empty: the text is unknown.
+[[nodiscard]] std::optional<Verdict> verdict_of_text(std::string_view message);
+
+/// `message` as a Status may hold it: without those prefixes and tails, so that D1 says what SQLite
+/// would; one line of valid UTF-8, at most 256 bytes. Empty if nothing is left, or if it is HTML.
+[[nodiscard]] std::string presentable(std::string_view message);
+
+}  // namespace spillway

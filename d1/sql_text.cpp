@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+#include "d1/sql_text.h"
+
+#include "base/utf8.h"
+#include "d1/ascii.h"
+#include "d1/sql_token.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+namespace spillway {
+namespace {
+
+// SQLite's own; what a database takes is less. Source: sqlite.org/limits.html.
+constexpr std::size_t kParameterNumberMax = 32'766;
+
+// --- where a statement ends
+// -----------------------------------------------------------------------
+
+// Tells which ";" ends a statement. Within a trigger it is the one after "; END", as
+// sqlite3_complete has it: the body's statements end with ";" too.
+class EndFinder {
+ public:
+  [[nodiscard]] bool ends_with(const SqlToken& token) {
+    const bool is_semicolon = token.kind == SqlTokenKind::kSemicolon;
+    const bool is_end = is_semicolon && (state_ != State::kTrigger || is_after_end_);
+    is_after_end_ = is_after_semicolon_ && is_word(token, "END");
+    is_after_semicolon_ = is_semicolon;
+    advance(token);
+    if (is_end) {
+      *this = EndFinder();
+    }
+    return is_end;
+  }
+
+ private:
+  enum class State { kStart, kExplain, kCreate, kTrigger, kOther };
+
+  void advance(const SqlToken& token) {
+    if (state_ == State::kStart && token.kind != SqlTokenKind::kSemicolon) {
+      state_ = is_word(token, "EXPLAIN") ? State::kExplain : after_explain(token);
+    } else if (state_ == State::kExplain && !is_word(token, "QUERY") && !is_word(token, "PLAN")) {
+      state_ = after_explain(token);
+    } else if (state_ == State::kCreate && !is_word(token, "TEMP") &&
+               !is_word(token, "TEMPORARY")) {
+      state_ = is_word(token, "TRIGGER") ? State::kTrigger : State::kOther;
+    }
+  }
+  static State after_explain(const SqlToken& token) {
+    return is_word(token, "CREATE") ? State::kCreate : State::kOther;
+  }
+
+  State state_ = State::kStart;
+  bool is_after_semicolon_ = false;
+  bool is_after_end_ = false;
+};
+
+// --- what it does
+// ---------------------------------------------------------------------------------
+
+bool is_any_word(const SqlToken& token, auto words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&token](std::string_view word) { return is_word(token, word); });
+}
+
+// The word after the tables of a WITH clause. They may be called anything that is not reserved,
+// REPLACE for instance.
+std::string verb_after_with(SqlScanner& tokens) {
+  constexpr std::array<std::string_view, 5> kReserved = {"SELECT", "VALUES", "INSERT", "UPDATE",
+                                                         "DELETE"};
+  std::optional<SqlToken> previous;
+  while (const std::optional<SqlToken> token = tokens.next()) {
+    if (tokens.depth() == 0 && is_any_word(*token, kReserved)) {
+      return upper_case(token->text);
+    }
+    if (previous && is_word(*token, "INTO") && is_word(*previous, "REPLACE")) {
+      return "REPLACE";
+    }
+    previous = token;
+  }
+  return "WITH";
+}
+
+// PRAGMA name, PRAGMA name = value, PRAGMA name(value), with a schema before the name or not. Some
+// that take a value only ask about it, and a few act without one.
+// Source: sqlite.org/pragma.html.
+bool is_asking_pragma(SqlScanner& tokens) {
+  constexpr std::array<std::string_view, 11> kAsking = {
+      "TABLE_INFO",  "TABLE_XINFO",     "TABLE_LIST",       "INDEX_LIST",
+      "INDEX_INFO",  "INDEX_XINFO",     "FOREIGN_KEY_LIST", "FOREIGN_KEY_CHECK",
+      "QUICK_CHECK", "INTEGRITY_CHECK", "FUNCTION_LIST"};
+  constexpr std::array<std::string_view, 4> kActing = {"OPTIMIZE", "INCREMENTAL_VACUUM",
+                                                       "WAL_CHECKPOINT", "SHRINK_MEMORY"};
+  std::optional<SqlToken> name = tokens.next();
+  std::optional<SqlToken> after = tokens.next();
+  if (after && after->text == ".") {
+    name = tokens.next();
+    after = tokens.next();
+  }
+  if (!name || is_any_word(*name, kActing)) {
+    return false;
+  }
+  return !after || (after->kind == SqlTokenKind::kOpen && is_any_word(*name, kAsking));
+}
+
+// EXPLAIN runs nothing, but a PRAGMA may act when it is prepared.
+bool is_explain_harmless(SqlScanner& tokens) {
+  std::optional<SqlToken> token = tokens.next();
+  while (token && (is_word(*token, "QUERY") || is_word(*token, "PLAN"))) {
+    token = tokens.next();
+  }
+  return token && (!is_word(*token, "PRAGMA") || is_asking_pragma(tokens));
+}
+
+bool is_transaction_verb(std::string_view verb) {
+  constexpr std::array<std::string_view, 6> kVerbs = {"BEGIN",    "COMMIT",    "END",
+                                                      "ROLLBACK", "SAVEPOINT", "RELEASE"};
+  return std::find(kVerbs.begin(), kVerbs.end(), verb) != kVerbs.end();
+}
+
+void find_what_it_does(SqlStatement& statement) {
+  SqlScanner tokens(statement.text);
+  const std::optional<SqlToken> first = tokens.next();
+  if (!first || first->kind != SqlTokenKind::kWord) {
+    return;
+  }
+  const std::string word = upper_case(first->text);
+  statement.verb = word == "WITH" ? verb_after_with(tokens) : word;
+  statement.controls_transaction = is_transaction_verb(word);
+  statement.does_read_only = statement.verb == "SELECT" || statement.verb == "VALUES" ||
+                             (word == "PRAGMA" && is_asking_pragma(tokens)) ||
+                             (word == "EXPLAIN" && is_explain_harmless(tokens));
+}
+
+void find_whether_closed(SqlStatement& statement) {
+  SqlScanner tokens(statement.text);
+  bool is_sound = true;
+  while (const std::optional<SqlToken> token = tokens.next()) {
+    is_sound = is_sound && token->kind != SqlTokenKind::kIllegal && tokens.depth() >= 0;
+  }
+  statement.is_closed = is_sound && tokens.depth() == 0;
+}
+
+// --- parameters
+// -----------------------------------------------------------------------------------
+
+class ParameterNumbers {
+ public:
+  /// 0: not possible.
+  [[nodiscard]] std::size_t number_of(std::string_view text) {
+    const std::size_t number = text == "?" ? highest_ + 1 : given(text);
+    if (number > kParameterNumberMax) {
+      return 0;
+    }
+    highest_ = std::max(highest_, number);
+    return number;
+  }
+  [[nodiscard]] std::size_t highest() const { return highest_; }
+
+ private:
+  [[nodiscard]] std::size_t given(std::string_view text) {
+    return text[0] == '?' ? written(text.substr(1)) : named(text);
+  }
+  static std::size_t written(std::string_view digits) {
+    std::size_t number = 0;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return parsed.ec == std::errc() ? number : kParameterNumberMax + 1;
+  }
+  [[nodiscard]] std::size_t named(std::string_view name) {
+    const auto known = std::find_if(names_.begin(), names_.end(),
+                                    [name](const auto& each) { return each.first == name; });
+    return known != names_.end() ? known->second : names_.emplace_back(name, highest_ + 1).second;
+  }
+
+  std::size_t highest_ = 0;
+  std::vector<std::pair<std::string_view, std::size_t>> names_;
+};
+
+Status invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
+
+Status find_parameters(SqlStatement& statement) {
+  SqlScanner tokens(statement.text);
+  ParameterNumbers numbers;
+  while (const std::optional<SqlToken> token = tokens.next()) {
+    if (token->kind != SqlTokenKind::kParameter) {
+      continue;
+    }
+    const std::size_t number = numbers.number_of(token->text);
+    if (number == 0) {
+      return invalid("parameter " + std::string(token->text.substr(0, 20)) +
+                     " is not between ?1 and ?" + std::to_string(kParameterNumberMax));
+    }
+    statement.parameters.push_back({tokens.position_of(*token), token->text.size(), number});
+  }
+  statement.parameter_count = numbers.highest();
+  return {};
+}
+
+// --- the text
+// -------------------------------------------------------------------------------------
+
+void append_with_lf(std::string_view blank, std::string& out) {
+  for (std::size_t i = 0; i < blank.size(); ++i) {
+    const bool is_crlf = blank[i] == '\r' && i + 1 < blank.size() && blank[i + 1] == '\n';
+    if (!is_crlf) {
+      out += blank[i];
+    }
+  }
+}
+
+std::string with_lf(std::string_view sql) {
+  std::string text;
+  text.reserve(sql.size());
+  while (!sql.empty()) {
+    const SqlToken token = first_sql_token(sql);
+    if (token.kind == SqlTokenKind::kBlank) {
+      append_with_lf(token.text, text);
+    } else {
+      text += token.text;
+    }
+    sql.remove_prefix(token.text.size());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string_view> split_statements(std::string_view text) {
+  std::vector<std::string_view> statements;
+  SqlScanner tokens(text);
+  EndFinder ends;
+  std::string_view statement;
+  const auto keep = [&] {
+    if (!statement.empty()) {
+      statements.push_back(std::exchange(statement, {}));
+    }
+  };
+  while (const std::optional<SqlToken> token = tokens.next()) {
+    if (ends.ends_with(*token)) {
+      keep();
+      continue;
+    }
+    const char* const begin = statement.empty() ? token->text.data() : statement.data();
+    const char* const end = token->text.data() + token->text.size();
+    statement = {begin, static_cast<std::size_t>(end - begin)};
+  }
+  keep();
+  return statements;
+}
+
+Result<SqlStatement> parse_statement(std::string_view sql) {
+  if (sql.find('\0') != std::string_view::npos) {
+    return invalid("the SQL text holds NUL");
+  }
+  if (!is_valid_utf8(sql)) {
+    return invalid("the SQL text is not UTF-8");
+  }
+  const std::vector<std::string_view> statements = split_statements(sql);
+  if (statements.size() != 1) {
+    return invalid(statements.empty() ? "no SQL statement in the text"
+                                      : "more than one SQL statement in one text");
+  }
+  SqlStatement statement{.text = with_lf(statements.front()), .verb = {}};
+  find_what_it_does(statement);
+  find_whether_closed(statement);
+  if (Status status = find_parameters(statement); !status.is_ok()) {
+    return status;
+  }
+  return statement;
+}
+
+}  // namespace spillway
