@@ -116,8 +116,7 @@ Result<double> plain_rate(Database& database, int rows) {
   }
   const SteadyClock::time_point start = SteadyClock::now();
   for (int row = 0; row < rows; row += kRowsOfAPlainInsert) {
-    Status status =
-        run(database, {plain_insert(row, std::min(kRowsOfAPlainInsert, rows - row))});
+    Status status = run(database, {plain_insert(row, std::min(kRowsOfAPlainInsert, rows - row))});
     if (!status.is_ok()) {
       return status;
     }

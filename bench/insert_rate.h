@@ -14,10 +14,10 @@
 namespace spillway::bench {
 
 struct InsertRateOptions {
-  std::string db;            ///< Its URL.
-  int runs = 5;              ///< In each, both ways, one after the other.
+  std::string db;  ///< Its URL.
+  int runs = 5;    ///< In each, both ways, one after the other.
   int pipeline_rows = 20'000;
-  int plain_rows = 2'800;    ///< Fewer: this is the slow way.
+  int plain_rows = 2'800;  ///< Fewer: this is the slow way.
 };
 
 struct InsertRates {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The program `spillway-bench`: what a log call costs, beside what people use today, and how many
-// rows a second reach a database. It measures and does not judge: a goal that is missed is no error.
+// rows a second reach a database. It measures and does not judge: a goal that is missed is no
+// error.
 #include <CLI/CLI.hpp>
 
 #include "bench/candidate.h"
@@ -43,7 +44,8 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 void add_rate_options(CLI::App& command, InsertRateOptions& options) {
-  command.add_option("--db", options.db, "The database, d1://ACCOUNT_ID/DATABASE_ID or sqlite:PATH")
+  command
+      .add_option("--db", options.db, "The database, d1://ACCOUNT_ID/DATABASE_ID or sqlite:PATH")
       ->required();
   command.add_option("--runs", options.runs, "Runs, of which medians are shown")
       ->check(CLI::Range(1, 1'000))

@@ -65,11 +65,13 @@ PauseRule rule_for(const Status& failure, const OverloadPolicy& policy) noexcept
   if (rule.remedy == Remedy::kResend && failure.is_lasting()) {  // Four more in 3 s are of no use.
     rule.remedy = Remedy::kPause;
   }
+  const bool is_rate_limited = failure.code() == StatusCode::kRateLimited;
   if (failure.retry_after()) {
     const milliseconds asked = std::clamp(*failure.retry_after(), kRetryAfterMin, kRetryAfterMax);
-    const bool decides = failure.code() == StatusCode::kRateLimited;
-    rule.pause = decides ? asked : std::max(rule.pause, asked);
+    rule.pause = is_rate_limited ? asked : std::max(rule.pause, asked);
     rule.quiet = asked;
+  } else if (is_rate_limited) {  // At close neither: each call counts against the whole account.
+    rule.quiet = rule.pause;
   }
   return rule;
 }

@@ -192,6 +192,17 @@ TEST(RetryAfter, IsClampedToAQuarterOfAnHourAndToASecond) {
   EXPECT_EQ(rule_for(limited, policy).pause, 300s);
 }
 
+TEST(RetryAfter, IsTakenAsFiveMinutesOfSilenceWhenARateLimitDoesNotSayIt) {
+  CoreDriver driver;
+  driver.database_fails(Status(StatusCode::kRateLimited, "slow down"));
+  driver.log(0ms, Level::kError, 3);
+  driver.flush();
+  driver.close(5s);
+  driver.run_until(10s);
+  EXPECT_THAT(driver.attempts(), SizeIs(1));
+  EXPECT_EQ(driver.stats().skipped(), 3U);
+}
+
 TEST(RetryAfter, OfAFailureThatWouldBeSentAgainSoonIsObeyedInstead) {
   CoreDriver driver;
   driver.database_fails(Status(StatusCode::kTransient, "starting up").with_retry_after(7s));
