@@ -68,7 +68,7 @@ inline std::vector<int> sockets_to(std::uint16_t port) {
 /// Returns when the other side's closing of the idle connection to `port` has arrived here.
 inline void await_close_by(std::uint16_t port) {
   for (const int descriptor : sockets_to(port)) {
-    pollfd waited{.fd = descriptor, .events = POLLIN, .revents = 0};
+    pollfd waited{.fd = descriptor, .events = POLLRDHUP, .revents = 0};
     EXPECT_EQ(::poll(&waited, 1, 10'000), 1);
   }
 }

@@ -46,6 +46,23 @@ std::string RawRequest::header(std::string_view name) const {
   return head.substr(begin, head.find("\r\n", begin) - begin);
 }
 
+RawConnection::RawConnection(RawHttpServer& server, int socket, std::size_t number)
+    : server_(server), socket_(socket), number_(number) {
+  read_and_send_by(
+      [socket](char* buffer, std::size_t size) {
+        return static_cast<int>(::recv(socket, buffer, size, 0));
+      },
+      [socket](const char* bytes, std::size_t size) {
+        return static_cast<int>(::send(socket, bytes, size, MSG_NOSIGNAL));
+      });
+}
+
+void RawConnection::read_and_send_by(std::function<int(char*, std::size_t)> read,
+                                     std::function<int(const char*, std::size_t)> send) {
+  read_ = std::move(read);
+  send_ = std::move(send);
+}
+
 std::optional<RawRequest> RawConnection::read_request() {
   std::size_t end = 0;
   while ((end = received_.find(kEndOfHead)) == std::string::npos) {
@@ -71,7 +88,7 @@ std::optional<RawRequest> RawConnection::read_request() {
 
 bool RawConnection::receive() {
   std::array<char, 65536> piece{};
-  const ssize_t bytes = ::recv(socket_, piece.data(), piece.size(), 0);
+  const int bytes = read_(piece.data(), piece.size());
   if (bytes > 0) {
     received_.append(piece.data(), static_cast<std::size_t>(bytes));
   }
@@ -80,7 +97,7 @@ bool RawConnection::receive() {
 
 bool RawConnection::send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const int sent = send_(bytes.data(), bytes.size());
     if (sent <= 0) {
       return false;
     }

@@ -59,18 +59,23 @@ class RawConnection {
   bool wait(std::chrono::milliseconds time);
   /// Until the client closes the connection or the test ends.
   void wait_for_end();
+  /// Everything goes through these from now on, which answer as read(2) and write(2): for TLS.
+  void read_and_send_by(std::function<int(char*, std::size_t)> read,
+                        std::function<int(const char*, std::size_t)> send);
+  [[nodiscard]] int socket() const noexcept { return socket_; }
   /// From now on closing is a reset (RST), not an orderly end.
   void close_by_reset() const;
 
  private:
   friend class RawHttpServer;
-  RawConnection(RawHttpServer& server, int socket, std::size_t number)
-      : server_(server), socket_(socket), number_(number) {}
+  RawConnection(RawHttpServer& server, int socket, std::size_t number);
   [[nodiscard]] bool receive();
 
   RawHttpServer& server_;
   const int socket_;
   const std::size_t number_;
+  std::function<int(char*, std::size_t)> read_;
+  std::function<int(const char*, std::size_t)> send_;
   std::string received_;
 };
 
