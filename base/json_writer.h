@@ -31,6 +31,8 @@ class JsonWriter {
   JsonWriter& value(double number);
   JsonWriter& value(bool truth);
   JsonWriter& null();
+  /// A value that is JSON already, unchanged.
+  JsonWriter& json(std::string_view text) { return append_value(text); }
 
  private:
   enum class Bracket : std::uint8_t { kObject, kArray };

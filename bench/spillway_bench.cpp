@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The program `spillway-bench`: what a log call costs, beside what people use today. It measures
-// and does not judge: a goal that is missed is no error.
+// The program `spillway-bench`: what a log call costs, beside what people use today, and how many
+// rows a second reach a database. It measures and does not judge: a goal that is missed is no error.
 #include <CLI/CLI.hpp>
 
 #include "bench/candidate.h"
+#include "bench/insert_rate.h"
 #include "bench/measurement.h"
 #include "bench/report.h"
 #include "bench/scratch_directory.h"
@@ -16,10 +17,14 @@
 
 namespace {
 
+using spillway::bench::InsertRateOptions;
 using spillway::bench::MeasurementOptions;
+
+constexpr int kUsage = 2;
 
 struct Options {
   MeasurementOptions measurement;
+  InsertRateOptions insert_rate;
   std::string directory = std::filesystem::temp_directory_path();
   bool is_json = false;
 };
@@ -37,26 +42,54 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
 }
 
+void add_rate_options(CLI::App& command, InsertRateOptions& options) {
+  command.add_option("--db", options.db, "The database, d1://ACCOUNT_ID/DATABASE_ID or sqlite:PATH")
+      ->required();
+  command.add_option("--runs", options.runs, "Runs, of which medians are shown")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
+  command.add_option("--rows", options.pipeline_rows, "Rows of a run through the pipeline")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+}
+
+int print(const std::string& report) {
+  std::cout << report << std::flush;
+  return std::cout ? 0 : 1;
+}
+
+int run_rate(const InsertRateOptions& options, bool is_json) {
+  const auto runs = measure_insert_rates(options);
+  if (!runs) {
+    std::cerr << "spillway-bench: " << runs.error().to_string() << '\n';
+    return runs.error().code() == spillway::StatusCode::kInvalidArgument ? kUsage : 1;
+  }
+  return print(is_json ? spillway::bench::json_of(*runs) : spillway::bench::table_of(*runs));
+}
+
 int run(const Options& options) {
   const spillway::bench::ScratchDirectory scratch(options.directory);
   const auto measurements =
       measure(spillway::bench::candidate_kinds(), options.measurement, scratch.path());
   const std::string report = options.is_json ? json_of(measurements, options.measurement)
                                              : table_of(measurements, options.measurement);
-  std::cout << report << std::flush;
-  return std::cout ? 0 : 1;
+  return print(report);
 }
 
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Measures what a log call costs the thread that logs", "spillway-bench");
   Options options;
   add_options(app, options);
+  CLI::App* const rate = app.add_subcommand(
+      "rate", "Measures how many rows a second reach a database instead, by their tables there");
+  rate->fallthrough(false);
+  add_rate_options(*rate, options.insert_rate);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // Or a wish for help.
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? 0 : kUsage;
   }
-  return run(options);
+  return rate->parsed() ? run_rate(options.insert_rate, options.is_json) : run(options);
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ out is counted in the table itself.
 
 Commands:
   log          Store the lines of stdin in a database
+  tail         Show the newest rows of a log, of a window of time, or as they come
+  d1 query     Run one SQL statement, in D1 or a file
 
 Options:
   -h, --help   Show this text; spillway COMMAND --help shows that of a command
@@ -20,8 +22,17 @@ Options:
 
 Example:
   my-server 2>&1 | spillway log --db sqlite:logs.db
-  sqlite3 -box logs.db "SELECT created_at, level, message FROM logs
-                        ORDER BY created_at DESC LIMIT 20"
+  spillway tail --db sqlite:logs.db --since 15min --level error
+)";
+
+constexpr const char* kDatabase =
+    R"(
+The database:
+  sqlite:PATH                 A local file
+  d1://ACCOUNT_ID/DATABASE_ID Cloudflare D1; d1:///DATABASE_ID where CLOUDFLARE_ACCOUNT_ID
+                              is set. The token is what --token-file holds, read each time
+                              the database is opened, else CLOUDFLARE_API_TOKEN;
+                              CLOUDFLARE_API_BASE_URL replaces Cloudflare's address
 )";
 
 constexpr const char* kLog =
@@ -39,7 +50,8 @@ and context `spillway` says what is missing: "Log persistence paused while SQLit
 412 skipped"; its `fields` hold the time span and the number of lines of each level.
 
 Options:
-  --db URL               The database, sqlite:PATH; a missing file is created. Required
+  --db URL               The database, see below; a missing file is created. Required
+  --token-file FILE      The token for D1, in a file
   --table NAME           The table; created if it is missing (default: logs)
   --context NAME         The rows' context: who speaks (default: stdin)
   --level LEVEL          The level of a line that names none: trace, debug, info, warn,
@@ -54,6 +66,77 @@ Options:
 TIME is a whole number with its unit, from 1ms to 1h: 500ms, 30s, 2min.
 At the end it waits up to 5 s for the database. SIGTERM, SIGINT or SIGHUP: what is in the
 pipe is still stored. A second one ends at once.
+)";
+
+constexpr const char* kTail =
+    R"(Usage: spillway tail --db URL [OPTION]…
+
+Shows the newest rows of a log table, the newest at the bottom: tail(1) for a database.
+
+  spillway tail --db sqlite:logs.db
+  spillway tail --db sqlite:logs.db --since 15min --level error --follow
+  spillway tail --db sqlite:logs.db --since 2026-08-28T06:30 --until 2026-08-28T06:40
+
+Rows that name missing ones (context `spillway`) stand between ***. Nothing is ever
+written, and only the stretch of the table that is asked for is read.
+
+Options:
+  --db URL           The database, see below. Required
+  --token-file FILE  The token for D1, in a file
+  --table NAME       The table (default: logs)
+  --since TIME       Rows of this time and later
+  --until TIME       Rows before this time
+  --level LEVEL      Rows of this level and above: trace, debug, info, warn, error, critical
+  --context NAME     Rows of this context
+  --grep TEXT        Rows whose message or fields hold TEXT, upper and lower case as given
+  --limit N          The newest N, at most 100000 (default: 20; with --since: all)
+  --follow           Go on with rows as they come, until Ctrl-C. Looks every second, at D1
+                     every 5 s; rows that are stored up to 5 min late are found too
+  --json             One JSON object a line, the row as it is stored
+  -h, --help         Show this text
+
+TIME is so long ago (30s, 15min, 2h, 3d, 1w), or a time in UTC as the rows have it:
+2026-08-28T06:35:12.345Z, or the beginning of one: 2026-08-28 is its first moment.
+
+A row is a line: time, level, context, message, fields. More lines of a message are set
+in by four spaces. Control characters, and others that could steer the terminal, are
+shown as \x1b or \u202e. Colours only on a terminal, and not where NO_COLOR is set.
+
+No rows can itself be a symptom: an overloaded database takes no logs. The row that
+counts what is missing comes when it takes them again.
+)";
+
+constexpr const char* kQuery =
+    R"(Usage: spillway d1 query --db URL [OPTION]… SQL [PARAM]…
+
+Runs one SQL statement, and shows the rows it answers on stdout and what it did on
+stderr. It is sent once; after a failure nothing is repeated.
+
+  spillway d1 query --db sqlite:logs.db 'SELECT level, count(*) FROM logs GROUP BY 1'
+  spillway d1 query --db d1:///DATABASE_ID 'DELETE FROM app WHERE id = ?' int:42
+
+Options:
+  --db URL           The database, see below; a missing file is an error. Required
+  --token-file FILE  The token for D1, in a file
+  --json             One JSON object a row, a line each
+  -h, --help         Show this text
+
+PARAM is the value of a ? in SQL, in order. It is a text, unless it says another type:
+  int:-5  real:1.5  hex:00FF (a blob)  null:      and  text:int:5  is the text int:5
+Write text: before a text that begins with a dash, too.
+
+On a terminal the rows are a table; otherwise a line each with tabs between the values,
+the columns' names first. In both, what could steer the terminal is shown as \x1b.
+In JSON a blob is an array of its bytes.
+)";
+
+constexpr const char* kReadingExitCodes =
+    R"(
+Exit codes:
+  0  Done, also when there were no rows or a signal ended --follow
+  1  The database refused it, or stdout could not be written
+  2  Usage or configuration
+  6  The database is unavailable or has too much to do; the same may work later
 )";
 
 constexpr const char* kClosingLine =
@@ -84,6 +167,10 @@ Exit codes:
 
 std::string program_help() { return std::string(kProgram) + kClosingLine + kExitCodes; }
 
-std::string log_help() { return std::string(kLog) + kClosingLine + kExitCodes; }
+std::string log_help() { return std::string(kLog) + kDatabase + kClosingLine + kExitCodes; }
+
+std::string tail_help() { return std::string(kTail) + kDatabase + kReadingExitCodes; }
+
+std::string query_help() { return std::string(kQuery) + kDatabase + kReadingExitCodes; }
 
 }  // namespace spillway

@@ -10,5 +10,7 @@ namespace spillway {
 
 [[nodiscard]] std::string program_help();
 [[nodiscard]] std::string log_help();
+[[nodiscard]] std::string tail_help();
+[[nodiscard]] std::string query_help();
 
 }  // namespace spillway

@@ -67,17 +67,17 @@ class LineFeed {
   };
 };
 
-// Opens the database once in the foreground, so that a wrong configuration is told at once and to
-// the person who made it.
-Status try_database(const LogOptions& options, const LogTable& table) {
-  auto database = open(options.db, OpenMode::kCreate);
-  if (!database) {
-    return database.error();
+// Looks at the table once in the foreground, so that a wrong configuration is told at once and to
+// the person who made it. Not in D1: there the look would wait for a server, and whatever a server
+// answers may be mended while the program runs. Success: the pipeline may start.
+Status look_at(Database& database, const LogTable& table) {
+  if (database.traits().dialect == Dialect::kD1) {
+    return {};
   }
   ExecuteOptions limits;
   limits.deadline = Clock::system().steady_now() + kStartTimeout;
   limits.lock_wait = std::chrono::milliseconds(0);
-  return table.prepare(**database, limits);
+  return table.prepare(database, limits);
 }
 
 // What no waiting will mend. Everything else (a lock, a full disk) is what the pipeline is for.
@@ -86,26 +86,23 @@ bool is_configuration_error(StatusCode code) noexcept {
          code == StatusCode::kPermanent || code == StatusCode::kSchema;
 }
 
-Status check_configuration(const LogOptions& options) {
-  if (options.db.empty()) {
-    return Status(StatusCode::kInvalidArgument,
-                  "--db is missing; name the database, for example --db sqlite:logs.db");
-  }
+Status check_configuration(const LogOptions& options, const DatabaseFactory& open_database) {
   const auto table = LogTable::named(options.table);
   if (!table) {
     return table.error().with_message("--table: " + table.error().message());
   }
-  const Status tried = try_database(options, *table);
-  return is_configuration_error(tried.code()) ? tried : Status();
+  const auto database = open_database();
+  const Status status = database ? look_at(**database, *table) : database.error();
+  return is_configuration_error(status.code()) ? status : Status();
 }
 
-Result<std::unique_ptr<Pipeline>> start_pipeline(const LogOptions& options) {
+Result<std::unique_ptr<Pipeline>> start_pipeline(const LogOptions& options,
+                                                 DatabaseFactory open_database) {
   PipelineOptions pipeline;
   pipeline.table = options.table;
   pipeline.overload = options.overload;
   pipeline.close_timeout = kCloseTimeout;
-  return Pipeline::start([url = options.db] { return open(url, OpenMode::kCreate); },
-                         std::move(pipeline));
+  return Pipeline::start(std::move(open_database), std::move(pipeline));
 }
 
 // False if reading failed. What was read before is in the pipeline in any case.
@@ -132,10 +129,14 @@ ExitCode run_log(const LogOptions& options) {
   if (!stop_fd) {
     return refuse(ExitCode::kError, stop_fd.error());
   }
-  if (const Status status = check_configuration(options); !status.is_ok()) {
+  const auto open_database = factory_of(options.database, OpenMode::kCreate);
+  if (!open_database) {
+    return refuse(ExitCode::kUsage, open_database.error());
+  }
+  if (const Status status = check_configuration(options, *open_database); !status.is_ok()) {
     return refuse(ExitCode::kUsage, status);
   }
-  const auto pipeline = start_pipeline(options);
+  const auto pipeline = start_pipeline(options, *open_database);
   if (!pipeline) {
     return refuse(ExitCode::kError, pipeline.error());
   }

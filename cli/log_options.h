@@ -6,11 +6,9 @@
 #include <spillway/overload_policy.h>
 #include <spillway/record.h>
 
-#include <string>
+#include "cli/common_options.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 calls it so.
-class App;
-}
+#include <string>
 
 namespace spillway {
 
@@ -20,7 +18,7 @@ enum class LevelSource : unsigned char {
 };
 
 struct LogOptions {
-  std::string db;  ///< Empty: not given, which is a usage error.
+  DatabaseChoice database;
   std::string table = "logs";
   std::string context = "stdin";
   Level level = Level::kInfo;

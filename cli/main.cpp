@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // The program `spillway`: finds out what is asked for and calls the command.
+#include <spillway/clock.h>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/log_command.h"
 #include "cli/output.h"
+#include "cli/query_command.h"
+#include "cli/tail_command.h"
 
 #include <csignal>
 #include <exception>
@@ -37,22 +41,68 @@ ExitCode refuse(const std::string& why, const std::string& command) {
   return ExitCode::kUsage;
 }
 
+// The commands and what they were told. `app` comes first, so that it is the last to go.
+struct CommandLine {
+  CLI::App app{"", "spillway"};
+  spillway::LogOptions log_options;
+  spillway::TailOptions tail_options;
+  spillway::QueryOptions query_options;
+  CLI::App* log = app.add_subcommand("log");
+  CLI::App* tail = app.add_subcommand("tail");
+  CLI::App* d1 = app.add_subcommand("d1");
+  CLI::App* query = d1->add_subcommand("query");
+
+  CommandLine() {
+    app.set_version_flag("--version", SPILLWAY_VERSION);
+    spillway::add_log_options(*log, log_options);
+    spillway::add_tail_options(*tail, tail_options, spillway::Clock::system().wall_now());
+    spillway::add_query_options(*query, query_options);
+  }
+};
+
+std::string help(const CommandLine& line) {
+  if (line.log->parsed()) {
+    return spillway::log_help();
+  }
+  if (line.tail->parsed()) {
+    return spillway::tail_help();
+  }
+  return line.d1->parsed() ? spillway::query_help() : spillway::program_help();
+}
+
+std::string command_name(const CommandLine& line) {
+  if (line.d1->parsed()) {
+    return line.query->parsed() ? "spillway d1 query" : "spillway d1";
+  }
+  if (line.log->parsed()) {
+    return "spillway log";
+  }
+  return line.tail->parsed() ? "spillway tail" : "spillway";
+}
+
+ExitCode run(const CommandLine& line) {
+  if (line.log->parsed()) {
+    return run_log(line.log_options);
+  }
+  if (line.tail->parsed()) {
+    return run_tail(line.tail_options);
+  }
+  return line.query->parsed() ? run_query(line.query_options)
+                              : refuse("no command given", command_name(line));
+}
+
 ExitCode run(int argc, char** argv) {
-  CLI::App app("", "spillway");
-  app.set_version_flag("--version", SPILLWAY_VERSION);
-  spillway::LogOptions options;
-  CLI::App* const log = app.add_subcommand("log");
-  spillway::add_log_options(*log, options);
+  CommandLine line;
   try {
-    app.parse(argc, argv);
+    line.app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return print(log->parsed() ? spillway::log_help() : spillway::program_help());
+    return print(help(line));
   } catch (const CLI::CallForVersion&) {
     return print("spillway " SPILLWAY_VERSION "\n");
   } catch (const CLI::ParseError& error) {
-    return refuse(reason_of(error, app), log->parsed() ? "spillway log" : "spillway");
+    return refuse(reason_of(error, line.app), command_name(line));
   }
-  return log->parsed() ? run_log(options) : refuse("no command given", "spillway");
+  return run(line);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 #include <system_error>
 
@@ -41,6 +42,10 @@ int write_all(int fd, std::string_view text) noexcept {
   return 0;
 }
 
+void say_why_not_written(int error) {
+  say("cannot write to stdout: " + std::generic_category().message(error));
+}
+
 }  // namespace
 
 void reserve_standard_files() noexcept {
@@ -52,9 +57,29 @@ void reserve_standard_files() noexcept {
 bool write_out(std::string_view text) {
   const int error = write_all(STDOUT_FILENO, text);
   if (error != 0) {
-    say("cannot write to stdout: " + std::generic_category().message(error));
+    say_why_not_written(error);
   }
   return error == 0;
+}
+
+Printed print_out(std::string_view text) {
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error == EPIPE) {
+    return Printed::kReaderGone;
+  }
+  if (error != 0) {
+    say_why_not_written(error);
+  }
+  return error == 0 ? Printed::kAll : Printed::kFailed;
+}
+
+bool is_colour_wanted() {
+  // The program has one thread when it looks, and changes no variable.
+  const char* const no_colour = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe)
+  const char* const terminal = std::getenv("TERM");       // NOLINT(concurrency-mt-unsafe)
+  const bool is_refused = no_colour != nullptr && *no_colour != '\0';
+  const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return !is_refused && !is_dumb && isatty(STDOUT_FILENO) != 0;
 }
 
 void say(const std::string& text) {

@@ -15,6 +15,20 @@ void reserve_standard_files() noexcept;
 /// Writes all of `text` to stdout. False if that failed; then a line on stderr says why.
 [[nodiscard]] bool write_out(std::string_view text);
 
+enum class Printed : unsigned char {
+  kAll,
+  kReaderGone,  ///< Nobody reads stdout any more, as behind `| head`: no error, and nothing is
+                ///< said.
+  kFailed,      ///< A line on stderr says why.
+};
+
+/// write_out for programs whose reader may leave when it has enough.
+[[nodiscard]] Printed print_out(std::string_view text);
+
+/// True if stdout is a terminal that is to be sent colours: NO_COLOR is not set (no-color.org), and
+/// TERM is not `dumb`.
+[[nodiscard]] bool is_colour_wanted();
+
 /// One line on stderr: "spillway: " and `text`, in which control characters become spaces.
 void say(const std::string& text);
 

@@ -61,7 +61,7 @@ Status set_up(SqliteConnection& connection, OpenMode mode, Durability durability
   }
   return run_all(connection, {durability == Durability::kPower ? "PRAGMA synchronous=FULL"
                                                                : "PRAGMA synchronous=NORMAL",
-                              "PRAGMA mmap_size=0"});
+                              "PRAGMA mmap_size=0", "PRAGMA foreign_keys=ON"});
 }
 
 }  // namespace spillway

@@ -12,6 +12,11 @@ bool Batch::has_error() const noexcept {
                      [](const Record& row) { return row.level >= Level::kError; });
 }
 
+bool Batch::tells_of_error() const noexcept {
+  return has_error() || std::any_of(gaps.begin(), gaps.end(),
+                                    [](const Gap& gap) { return gap.skipped.has_error(); });
+}
+
 std::int64_t Batch::first_seq() const noexcept {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (const Record& row : *rows) {

@@ -26,6 +26,8 @@ struct Batch {
 
   [[nodiscard]] std::size_t records() const noexcept { return rows->size() - gaps.size(); }
   [[nodiscard]] bool has_error() const noexcept;
+  /// It has one, or names one that was skipped.
+  [[nodiscard]] bool tells_of_error() const noexcept;
   /// The lowest number of a record that is in the batch or named in one of its gap rows.
   [[nodiscard]] std::int64_t first_seq() const noexcept;
 

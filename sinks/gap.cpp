@@ -111,6 +111,11 @@ void SkippedRecords::merge(const SkippedRecords& other) noexcept {
   last_seq = std::max(last_seq, other.last_seq);
 }
 
+bool SkippedRecords::has_error() const noexcept {
+  return by_level[static_cast<std::size_t>(Level::kError)] > 0 ||
+         by_level[static_cast<std::size_t>(Level::kCritical)] > 0;
+}
+
 Record make_gap_record(const Gap& gap, std::string_view database) {
   return {.time = gap.skipped.to,
           .seq = gap.seq,
@@ -196,6 +201,11 @@ std::optional<std::int64_t> GapLedger::first_open_seq() const noexcept {
     }
   }
   return first;
+}
+
+bool GapLedger::has_open_error() const noexcept {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [](const Slot& at) { return at.open && at.open->skipped.has_error(); });
 }
 
 std::string GapLedger::describe_open(std::string_view database) const {

@@ -66,6 +66,8 @@ struct SkippedRecords {
 
   [[nodiscard]] static SkippedRecords one(Level level, WallTime time, std::int64_t seq) noexcept;
   void merge(const SkippedRecords& other) noexcept;
+  /// Level ERROR or above.
+  [[nodiscard]] bool has_error() const noexcept;
 };
 
 struct Gap {
@@ -106,6 +108,8 @@ class GapLedger {
   [[nodiscard]] const LevelCounts& reported() const noexcept { return reported_; }
   /// The lowest number of a record in a gap that is open; empty: none is.
   [[nodiscard]] std::optional<std::int64_t> first_open_seq() const noexcept;
+  /// An open gap counts a record of level ERROR or above.
+  [[nodiscard]] bool has_open_error() const noexcept;
   [[nodiscard]] bool has_refused() const noexcept { return has_refused_; }
   /// " (12 while SQLite was busy, 3 left in the queue)": the open gaps, for a diagnostic. Empty:
   /// there are none.

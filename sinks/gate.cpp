@@ -62,6 +62,9 @@ PauseRule rule_for_class(StatusCode code, const OverloadPolicy& policy) noexcept
 
 PauseRule rule_for(const Status& failure, const OverloadPolicy& policy) noexcept {
   PauseRule rule = rule_for_class(failure.code(), policy);
+  if (rule.remedy == Remedy::kResend && failure.is_lasting()) {  // Four more in 3 s are of no use.
+    rule.remedy = Remedy::kPause;
+  }
   if (failure.retry_after()) {
     const milliseconds asked = std::clamp(*failure.retry_after(), kRetryAfterMin, kRetryAfterMax);
     const bool decides = failure.code() == StatusCode::kRateLimited;

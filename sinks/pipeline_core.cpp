@@ -52,7 +52,15 @@ std::optional<SteadyTime> earlier(std::optional<SteadyTime> a, std::optional<Ste
 }  // namespace
 
 PipelineCore::PipelineCore(const CoreOptions& options)
-    : options_(options), gaps_(seqs_), gate_(options.overload), random_state_(options.seed) {}
+    : options_(options),
+      gaps_(seqs_),
+      gate_(options.overload),
+      batch_size_(options.batch_rows_max),
+      batch_bytes_max_(options.batch_bytes_max.value_or(kBatchBytes)),
+      random_state_(options.seed) {
+  // Until the database has told its own, the first attempt, alone in flight, needs no limit.
+  bucket_.set_rate(options.request_rate.value_or(RequestRate{}));
+}
 
 Actions PipelineCore::step(Event event, SteadyTime now) {
   std::visit([this, now](auto& each) { take(each, now); }, event);
@@ -99,19 +107,24 @@ void PipelineCore::take(SendDone& event, SteadyTime now) {
   if (!event.database.empty()) {
     database_ = std::move(event.database);
   }
+  if (event.traits) {
+    adapt_to(*event.traits);
+  }
+  bucket_.take(event.requests, now);
   Batch batch = *std::exchange(in_flight_, std::nullopt);
   if (event.status.is_ok()) {
+    note_collisions(event);
     on_stored(batch, now);
-    return;
-  }
-  note_doubt(batch, event.status);
-  if (event.is_interrupted) {
+  } else if (note_doubt(batch, event.status); event.is_interrupted) {
     pending_.push_front(std::move(batch));
     // It has not had its attempt.
     gate_.give_back_slot(now);
     may_try_pending_ = may_try_pending_ || close_deadline_;
   } else {
     on_failed(std::move(batch), event.status, now);
+  }
+  if (pending_.empty()) {
+    batch_size_.on_settled(now);
   }
 }
 
@@ -125,19 +138,37 @@ void PipelineCore::take(CloseRequested& event, SteadyTime) {
 
 // What an answer means.
 
+void PipelineCore::adapt_to(const DatabaseTraits& database) {
+  bucket_.set_rate(options_.request_rate.value_or(database.rate));
+  const bool is_d1 = database.dialect == Dialect::kD1;
+  batch_bytes_max_ = options_.batch_bytes_max.value_or(is_d1 ? kBatchBytesD1 : kBatchBytes);
+}
+
 void PipelineCore::on_stored(const Batch& batch, SteadyTime now) {
   stored_ += batch.records();
   own_ += batch.gaps.size();
   for (const Gap& gap : batch.gaps) {
     gaps_.stored(gap);
   }
+  batch_size_.on_stored(batch.rows->size());
   resends_ = 0;
   resend_at_ = SteadyTime::min();
-  last_success_ = now;
+  last_success_ = std::max(now, bucket_.available_at(TokenBucket::Share::kAllButLast));
   if (paused_since_ && !gate_.is_paused(now)) {
     diagnostics_.push_back("log writes resumed after " + seconds_text(now - *paused_since_));
     paused_since_.reset();
   }
+}
+
+void PipelineCore::note_collisions(const SendDone& event) {
+  if (event.collisions > 0 && collisions_ == 0) {
+    diagnostics_.push_back(
+        std::to_string(event.collisions) +
+        " rows are in the table with other contents than were sent (first: seq " +
+        std::to_string(event.collided_seq) +
+        "): a trigger changes rows, or another writer has the same key; told once");
+  }
+  collisions_ += static_cast<std::uint64_t>(event.collisions);
 }
 
 void PipelineCore::note_doubt(Batch& batch, const Status& failure) {
@@ -174,6 +205,9 @@ void PipelineCore::split_or_refuse(const Batch& batch, const Status& failure, St
   if (batch.rows->size() == 1) {
     refuse(batch, failure, now);
     return;
+  }
+  if (failure.code() == StatusCode::kTooBig) {
+    batch_size_.on_too_big();
   }
   auto [first, second] = batch.halves();
   pending_.push_front(std::move(second));
@@ -293,10 +327,22 @@ void PipelineCore::decide_arrivals_in_pause(SteadyTime now) {
 
 std::optional<Send> PipelineCore::choose_send(SteadyTime now) {
   const bool is_too_late = close_deadline_ && now >= *close_deadline_;
-  if (in_flight_ || is_too_late || now < gate_.quiet_until()) {
+  if (in_flight_ || is_too_late || now < may_send_at()) {
     return std::nullopt;
   }
   return gate_.is_paused(now) ? choose_send_in_pause(now) : choose_send_when_open(now);
+}
+
+/// Before that nothing goes, whatever it is.
+SteadyTime PipelineCore::may_send_at() const noexcept {
+  const bool may_take_last = close_deadline_ || tells_of_error_next();
+  const auto share = may_take_last ? TokenBucket::Share::kAll : TokenBucket::Share::kAllButLast;
+  return std::max(gate_.quiet_until(), bucket_.available_at(share));
+}
+
+bool PipelineCore::tells_of_error_next() const noexcept {
+  return pending_.empty() ? queue_.records().errors() > 0 || gaps_.has_open_error()
+                          : pending_.front().tells_of_error();
 }
 
 std::optional<Send> PipelineCore::choose_send_in_pause(SteadyTime now) {
@@ -346,21 +392,22 @@ Batch PipelineCore::build_batch(SteadyTime now) {
   Batch batch;
   batch.gaps = gaps_.seal(now, gap_age());
   std::vector<Record> rows;
-  rows.reserve(std::min(batch.gaps.size() + queue_.records().records(), options_.batch_rows_max));
+  rows.reserve(std::min(batch.gaps.size() + queue_.records().records(), batch_size_.rows_max(now)));
   for (const Gap& gap : batch.gaps) {
     rows.push_back(make_gap_record(gap, database_));
   }
-  fill_from_queue(rows);
+  fill_from_queue(rows, now);
   batch.rows = std::make_shared<const std::vector<Record>>(std::move(rows));
   return batch;
 }
 
-void PipelineCore::fill_from_queue(std::vector<Record>& rows) {
+void PipelineCore::fill_from_queue(std::vector<Record>& rows, SteadyTime now) {
+  const std::size_t rows_max = batch_size_.rows_max(now);
   std::size_t bytes = 0;
-  while (!queue_.is_empty() && rows.size() < options_.batch_rows_max) {
+  while (!queue_.is_empty() && rows.size() < rows_max) {
     Record row = make_record(queue_.front(), queue_.front_seq());
     bytes += row_bytes(row);
-    if (!rows.empty() && bytes > options_.batch_bytes_max) {
+    if (!rows.empty() && bytes > batch_bytes_max_) {
       return;
     }
     rows.push_back(std::move(row));
@@ -368,9 +415,9 @@ void PipelineCore::fill_from_queue(std::vector<Record>& rows) {
   }
 }
 
-bool PipelineCore::is_batch_full() const noexcept {
-  return queue_.records().records() >= options_.batch_rows_max ||
-         queue_.records().bytes() >= options_.batch_bytes_max;
+bool PipelineCore::is_batch_full(SteadyTime now) const noexcept {
+  return queue_.records().records() >= batch_size_.rows_max(now) ||
+         queue_.records().bytes() >= batch_bytes_max_;
 }
 
 bool PipelineCore::is_urgent() const noexcept {
@@ -389,7 +436,7 @@ std::optional<SteadyTime> PipelineCore::batch_due_at(SteadyTime now) const {
   if (queue_.is_empty()) {
     return gap;
   }
-  const bool is_due = is_batch_full() || queue_.records().errors() > 0 || is_urgent();
+  const bool is_due = is_batch_full(now) || queue_.records().errors() > 0 || is_urgent();
   return earlier(gap, is_due ? now : queue_.front_arrived_at() + options_.batch_age_max);
 }
 
@@ -400,7 +447,7 @@ std::optional<SteadyTime> PipelineCore::next_opportunity(SteadyTime now) const {
   const std::optional<SteadyTime> next = gate_.is_paused(now) ? next_opportunity_in_pause(now)
                                          : pending_.empty()   ? batch_due_at(now)
                                                               : std::max(resend_at_, now);
-  return next ? std::max(*next, gate_.quiet_until()) : next;
+  return next ? std::max(*next, may_send_at()) : next;
 }
 
 std::optional<SteadyTime> PipelineCore::next_opportunity_in_pause(SteadyTime now) const {
@@ -473,6 +520,7 @@ Stats PipelineCore::stats() const {
   stats.own = own_;
   stats.pauses = pauses_;
   stats.attempts = attempts_;
+  stats.collisions = collisions_;
   stats.is_complete =
       stats.queued + stats.in_flight + stats.in_doubt == 0 && sum(stats.skipped_pending) == 0;
   assert(stats.issued ==

@@ -10,14 +10,17 @@
 #pragma once
 
 #include <spillway/clock.h>
+#include <spillway/database.h>
 #include <spillway/overload_policy.h>
 #include <spillway/stats.h>
 #include <spillway/status.h>
 
 #include "sinks/arrival_queue.h"
 #include "sinks/batch.h"
+#include "sinks/batch_size.h"
 #include "sinks/gap.h"
 #include "sinks/gate.h"
+#include "sinks/token_bucket.h"
 
 #include <chrono>
 #include <cstdint>
@@ -29,13 +32,19 @@
 
 namespace spillway {
 
+/// Of a batch. A request to D1 costs a good deal more than its bytes, so there it carries more: as
+/// much as one value of D1 holds.
+inline constexpr std::size_t kBatchBytes = 1'000'000;
+inline constexpr std::size_t kBatchBytesD1 = 2'000'000;
+
 struct CoreOptions {
   OverloadPolicy overload = {};
   std::size_t batch_rows_max = 2'000;
-  std::size_t batch_bytes_max = 1'000'000;
+  std::optional<std::size_t> batch_bytes_max = {};  ///< Empty: as above.
   std::chrono::milliseconds batch_age_max{200};
   std::chrono::milliseconds attempt_timeout{10'000};
-  std::uint64_t seed = 0;  ///< For the jitter of re-sends.
+  std::optional<RequestRate> request_rate = {};  ///< Empty: as the database asks for.
+  std::uint64_t seed = 0;                        ///< For the jitter of re-sends.
 };
 
 // Events.
@@ -58,6 +67,13 @@ struct SendDone {
   std::string database = {};
   /// We stopped it, for a fork: the status says nothing of the database.
   bool is_interrupted = false;
+  /// Empty: it could not be opened.
+  std::optional<DatabaseTraits> traits = {};
+  /// That it took: more than one when the table was prepared, or looked at after the insert.
+  int requests = 1;
+  /// Rows that were in the table with other contents, and the number of one of them.
+  std::int64_t collisions = 0;
+  std::int64_t collided_seq = 0;
 };
 /// Nothing happened but time.
 struct Tick {};
@@ -118,6 +134,8 @@ class PipelineCore {
   /// What waits in memory and is not in a batch yet.
   [[nodiscard]] const RecordQueue& queue() const noexcept { return queue_.records(); }
   [[nodiscard]] bool is_paused(SteadyTime now) const noexcept { return gate_.is_paused(now); }
+  /// When rows were stored last; if the request rate holds back the next attempt, the time to which
+  /// it does.
   [[nodiscard]] std::optional<SteadyTime> last_success() const noexcept { return last_success_; }
 
  private:
@@ -131,7 +149,9 @@ class PipelineCore {
   void take(FlushRequested&, SteadyTime) { flush_through_ = last_seq(); }
   void take(CloseRequested& event, SteadyTime now);
 
+  void adapt_to(const DatabaseTraits& database);
   void on_stored(const Batch& batch, SteadyTime now);
+  void note_collisions(const SendDone& event);
   void note_doubt(Batch& batch, const Status& failure);
   void on_failed(Batch batch, const Status& failure, SteadyTime now);
   void split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now);
@@ -154,8 +174,10 @@ class PipelineCore {
   std::optional<Send> send(Batch batch, SteadyTime now);
   [[nodiscard]] LockWait lock_wait(SteadyTime now) const noexcept;
   Batch build_batch(SteadyTime now);
-  void fill_from_queue(std::vector<Record>& rows);
-  [[nodiscard]] bool is_batch_full() const noexcept;
+  void fill_from_queue(std::vector<Record>& rows, SteadyTime now);
+  [[nodiscard]] SteadyTime may_send_at() const noexcept;
+  [[nodiscard]] bool tells_of_error_next() const noexcept;
+  [[nodiscard]] bool is_batch_full(SteadyTime now) const noexcept;
   [[nodiscard]] std::optional<SteadyTime> batch_due_at(SteadyTime now) const;
   [[nodiscard]] bool is_urgent() const noexcept;
   [[nodiscard]] std::chrono::milliseconds gap_age() const noexcept;
@@ -171,6 +193,9 @@ class PipelineCore {
   ArrivalQueue queue_;
   GapLedger gaps_;
   OverloadGate gate_;
+  TokenBucket bucket_;
+  BatchSize batch_size_;
+  std::size_t batch_bytes_max_;
   std::deque<Batch> pending_;
   std::optional<Batch> in_flight_;
 
@@ -190,6 +215,7 @@ class PipelineCore {
   std::uint64_t own_ = 0;
   std::uint64_t pauses_ = 0;
   std::uint64_t attempts_ = 0;
+  std::uint64_t collisions_ = 0;
   std::optional<SteadyTime> last_success_;
   std::optional<SteadyTime> paused_since_;  ///< Until the first success after the pause.
   SteadyTime next_resend_line_ = SteadyTime::min();

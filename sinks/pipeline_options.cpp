@@ -22,10 +22,17 @@ struct Bound {
 long double as_number(milliseconds duration) { return static_cast<long double>(duration.count()); }
 long double as_number(std::size_t size) { return static_cast<long double>(size); }
 
+/// The rate as it is bounded: no limit is within the bounds.
+RequestRate bounded_rate(const PipelineOptions& options) {
+  const RequestRate rate = options.request_rate.value_or(RequestRate{});
+  return rate.per_second == 0 && rate.burst == 0 ? RequestRate{1, 1} : rate;
+}
+
 }  // namespace
 
 Status check(const PipelineOptions& options) {
   constexpr long double kHour = 3'600'000;
+  const RequestRate rate = bounded_rate(options);
   const Bound bounds[] = {
       {"overload.write_pause", as_number(options.overload.write_pause), 1, kHour},
       {"overload.error_interval", as_number(options.overload.error_interval), 1, kHour},
@@ -33,15 +40,18 @@ Status check(const PipelineOptions& options) {
       {"queue_bytes_max", as_number(options.queue_bytes_max), 64 << 10, 16.0L * (1 << 30)},
       {"queue_records_max", as_number(options.queue_records_max), 100, 2147483648.0L},
       {"batch_rows_max", as_number(options.batch_rows_max), 1, 100'000},
-      {"batch_bytes_max", as_number(options.batch_bytes_max), 1'000, 2'000'000},
+      {"batch_bytes_max", as_number(options.batch_bytes_max.value_or(kBatchBytes)), 1'000,
+       2'000'000},
       {"batch_age_max", as_number(options.batch_age_max), 0, 60'000},
       {"attempt_timeout", as_number(options.attempt_timeout), 10, 600'000},
+      {"request_rate.per_second", static_cast<long double>(rate.per_second), 0.001L, 100'000},
+      {"request_rate.burst", static_cast<long double>(rate.burst), 1, 100'000},
   };
   for (const Bound& bound : bounds) {
-    if (bound.value < bound.min || bound.value > bound.max) {
+    if (!(bound.value >= bound.min && bound.value <= bound.max)) {
       std::ostringstream text;
-      text << std::fixed << std::setprecision(0) << bound.option << " is " << bound.value
-           << "; it must be from " << bound.min << " to " << bound.max;
+      text << std::setprecision(15) << bound.option << " is " << bound.value << "; it must be from "
+           << bound.min << " to " << bound.max;
       return Status(StatusCode::kInvalidArgument, text.str());
     }
   }
@@ -54,6 +64,7 @@ CoreOptions core_options(const PipelineOptions& options, std::uint64_t seed) {
           .batch_bytes_max = options.batch_bytes_max,
           .batch_age_max = options.batch_age_max,
           .attempt_timeout = options.attempt_timeout,
+          .request_rate = options.request_rate,
           .seed = seed};
 }
 
@@ -62,7 +73,7 @@ InboxOptions inbox_options(const PipelineOptions& options) {
   constexpr std::size_t kPart = 4;
   return {.limit = {.bytes = options.queue_bytes_max, .records = options.queue_records_max},
           .wake_records = std::max<std::size_t>(options.batch_rows_max / kPart, 1),
-          .wake_bytes = options.batch_bytes_max / kPart,
+          .wake_bytes = options.batch_bytes_max.value_or(kBatchBytes) / kPart,
           .collect_max = options.batch_age_max};
 }
 

@@ -55,16 +55,29 @@ SendDone Shipper::ship(const Send& send, const std::stop_token& cancel) noexcept
   }
   SendDone done;
   has_sent_rows_ = false;
+  inserted_ = {};
   try {  // The factory and the Database are the user's: nothing of theirs may end the thread.
     done.status = attempt(send, options);
-    done.database = database_ ? database_->traits().name : name_from(done.status);
+    describe_database(done);
   } catch (...) {
     done.status = caught();
   }
+  done.requests = database_ ? database_->take_calls() : 0;
+  done.collisions = inserted_.collisions;
+  done.collided_seq = inserted_.collided_seq;
   if (!keeps_connection(done.status.code())) {
     disconnect();
   }
   return done;
+}
+
+void Shipper::describe_database(SendDone& done) {
+  if (database_) {
+    done.traits = database_->traits();
+    done.database = done.traits->name;
+  } else {
+    done.database = name_from(done.status);
+  }
 }
 
 void Shipper::disconnect() noexcept {
@@ -130,7 +143,7 @@ Status Shipper::connect() {
                   "the database retries by itself; give the pipeline the one it wraps, so that "
                   "only one place retries");
   }
-  database_ = *std::move(opened);
+  database_ = std::make_unique<CountingDatabase>(*std::move(opened));
   return {};
 }
 
@@ -145,7 +158,11 @@ Status Shipper::prepare(const ExecuteOptions& options) {
 
 Status Shipper::insert(const Send& send, const ExecuteOptions& options) {
   has_sent_rows_ = true;
-  return table_.insert(*database_, writer_, *send.rows, options).status();
+  const Result<Inserted> inserted = table_.insert(*database_, writer_, *send.rows, options);
+  if (inserted) {
+    inserted_ = *inserted;
+  }
+  return inserted.status();
 }
 
 }  // namespace spillway

@@ -7,6 +7,7 @@
 
 #include <spillway/pipeline.h>
 
+#include "sinks/counting_database.h"
 #include "sinks/pipeline_core.h"
 #include "table/log_table.h"
 
@@ -32,13 +33,15 @@ class Shipper {
   Status connect();
   Status prepare(const ExecuteOptions& options);
   Status insert(const Send& send, const ExecuteOptions& options);
+  void describe_database(SendDone& done);
 
   DatabaseFactory factory_;
   LogTable table_;
   std::int64_t writer_;
-  std::unique_ptr<Database> database_;
+  std::unique_ptr<CountingDatabase> database_;
   bool is_prepared_ = false;
   bool has_sent_rows_ = false;  ///< In this attempt.
+  Inserted inserted_;           ///< By this attempt.
   // Made beforehand: there is no memory for them then.
   const Status out_of_memory_{StatusCode::kInternal, "out of memory"};
   const Status out_of_memory_before_rows_ = out_of_memory_.with_execution(Execution::kNo);

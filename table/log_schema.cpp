@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "table/log_schema.h"
 
+#include "table/exact_integer.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -54,20 +56,6 @@ std::string create_sql(std::string_view table, std::string_view definition) {
   return "CREATE TABLE IF NOT EXISTS " + quoted_name(table) + std::string(definition);
 }
 
-// An integer as it comes from SQLite or, as a double, from D1.
-std::optional<std::int64_t> integer(const Value& value) {
-  if (const auto* number = std::get_if<std::int64_t>(&value)) {
-    return *number;
-  }
-  constexpr double kExactMax = 9007199254740992.0;  // 2^53
-  const auto* real = std::get_if<double>(&value);
-  if (real == nullptr || !(*real >= -kExactMax && *real <= kExactMax)) {
-    return std::nullopt;
-  }
-  const auto number = static_cast<std::int64_t>(*real);
-  return static_cast<double>(number) == *real ? std::optional(number) : std::nullopt;
-}
-
 std::string_view text(const Value& value) {
   const auto* bytes = std::get_if<std::string>(&value);
   return bytes == nullptr ? std::string_view() : *bytes;
@@ -85,8 +73,8 @@ Column column_of(const Row& row) {
   if (row.size() != kCells) {
     return {};
   }
-  return {text(row[1]), text(row[2]), integer(row[3]).value_or(0) != 0,
-          integer(row[5]).value_or(0)};
+  return {text(row[1]), text(row[2]), exact_integer(row[3]).value_or(0) != 0,
+          exact_integer(row[5]).value_or(0)};
 }
 
 std::string described(const Column& column) {
@@ -157,7 +145,7 @@ Result<bool> has_version(std::string_view table, const StatementResult& answer) 
   if (answer.rows.empty()) {
     return false;
   }
-  const std::optional<std::int64_t> version = integer(answer.rows.front().front());
+  const std::optional<std::int64_t> version = exact_integer(answer.rows.front().front());
   if (!version || *version < 1) {
     return refused(meta_name(table), "holds no number as schema_version");
   }

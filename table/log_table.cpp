@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "table/log_table.h"
 
-#include "base/time_text.h"
 #include "base/utf8.h"
+#include "table/exact_integer.h"
+#include "table/insert_sql.h"
 #include "table/log_schema.h"
+#include "table/row_encoding.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -40,23 +42,6 @@ ExecuteOptions repeatable(ExecuteOptions options) {
   return options;
 }
 
-Row row_of(std::int64_t writer, const Record& record) {
-  Row row;
-  row.reserve(7);
-  row.emplace_back(time_text(record.time));
-  row.emplace_back(writer);
-  row.emplace_back(record.seq);
-  row.emplace_back(std::string(to_string(record.level)));
-  row.emplace_back(record.context);
-  row.emplace_back(record.message);
-  if (record.fields.empty()) {
-    row.emplace_back(std::monostate());
-  } else {
-    row.emplace_back(record.fields);
-  }
-  return row;
-}
-
 // What a Database gives is checked before it is used: it may be anybody's, and an answer that came
 // over a network can be short.
 Result<std::vector<StatementResult>> run(Database& database, std::span<const Statement> statements,
@@ -89,27 +74,72 @@ Result<bool> read_schema(Database& database, std::string_view table,
   return is_schema_complete(table, *answers);
 }
 
+std::vector<RowBlock> blocks_for(const DatabaseTraits& traits, std::int64_t writer,
+                                 std::span<const Record> rows) {
+  if (traits.dialect == Dialect::kD1) {
+    return rows_as_json(writer, rows, traits.limits.value_bytes_max);
+  }
+  std::vector<RowBlock> blocks;
+  blocks.push_back(rows_as_columns(writer, rows));
+  return blocks;
+}
+
+// Gives each statement the SQL for its rows, which stay where they are: they may be megabytes.
+void set_sql(std::vector<Statement>& statements, std::string_view table,
+             std::string (*sql)(std::string_view, RowForm)) {
+  for (Statement& statement : statements) {
+    statement.sql = sql(table, form_of(statement.rows));
+  }
+}
+
+std::int64_t changes_of(std::span<const StatementResult> results) {
+  std::int64_t changes = 0;
+  for (const StatementResult& result : results) {
+    changes += result.meta.changes;
+  }
+  return changes;
+}
+
+// What the comparison found: rows that are missing, and rows that are there with other contents.
+struct Differences {
+  std::int64_t missing = 0;
+  std::int64_t first_missing = 0;
+  std::int64_t collisions = 0;
+  std::int64_t first_collision = 0;
+
+  void add(std::int64_t seq, bool is_there) noexcept {
+    std::int64_t& count = is_there ? collisions : missing;
+    std::int64_t& first = is_there ? first_collision : first_missing;
+    first = count++ == 0 ? seq : first;
+  }
+};
+
+Result<Differences> differences(std::span<const StatementResult> answers) {
+  Differences found;
+  for (const StatementResult& answer : answers) {
+    for (const Row& row : answer.rows) {
+      const auto seq = exact_integer(row.front());
+      const auto is_there = exact_integer(row.back());
+      if (row.size() != 2 || !seq || !is_there) {
+        return Status(StatusCode::kLost, "the database's comparison of rows cannot be read");
+      }
+      found.add(*seq, *is_there != 0);
+    }
+  }
+  return found;
+}
+
 // "2 of 100 rows not in the table after the insert (first: seq 7): …"
-Status refused(std::size_t rows, const std::vector<Row>& missing) {
-  const auto* seq = std::get_if<std::string>(&missing.front().front());
-  return {StatusCode::kConstraint, std::to_string(missing.size()) + " of " + std::to_string(rows) +
+Status refused(std::size_t rows, const Differences& found) {
+  return {StatusCode::kConstraint, std::to_string(found.missing) + " of " + std::to_string(rows) +
                                        " rows not in the table after the insert (first: seq " +
-                                       (seq != nullptr ? *seq : "?") +
+                                       std::to_string(found.first_missing) +
                                        "): a trigger keeps rows out"};
 }
 
 }  // namespace
 
-LogTable::LogTable(std::string name)
-    : name_(std::move(name)),
-      insert_sql_("INSERT INTO " + quoted_name(name_) +
-                  "(created_at, writer, seq, level, context, message, fields)"
-                  " VALUES(?, ?, ?, ?, ?, ?, ?)"
-                  // Not INSERT OR IGNORE, which would swallow NOT NULL and CHECK failures too.
-                  " ON CONFLICT(created_at, writer, seq) DO NOTHING"),
-      // As text, because D1 answers every number as a REAL.
-      missing_sql_("SELECT printf('%d', ?3) WHERE NOT EXISTS(SELECT 1 FROM " + quoted_name(name_) +
-                   " WHERE created_at = ?1 AND writer = ?2 AND seq = ?3)") {}
+LogTable::LogTable(std::string name) : name_(std::move(name)) {}
 
 Result<LogTable> LogTable::named(std::string_view name) {
   if (const char* fault = fault_of(name)) {
@@ -136,47 +166,44 @@ Status LogTable::prepare(Database& database, const ExecuteOptions& options) cons
   return {StatusCode::kSchema, "table \"" + name_ + "\" was dropped just after it was created"};
 }
 
-Result<std::int64_t> LogTable::insert(Database& database, std::int64_t writer,
-                                      std::span<const Record> rows,
-                                      const ExecuteOptions& options) const {
+Result<Inserted> LogTable::insert(Database& database, std::int64_t writer,
+                                  std::span<const Record> rows,
+                                  const ExecuteOptions& options) const {
   if (rows.empty()) {
-    return std::int64_t{0};
+    return Inserted{};
   }
-  Statement statement{insert_sql_};
-  statement.rows.reserve(rows.size());
-  for (const Record& record : rows) {
-    statement.rows.push_back(row_of(writer, record));
+  std::vector<Statement> statements;
+  for (RowBlock& block : blocks_for(database.traits(), writer, rows)) {
+    statements.push_back({{}, std::move(block)});
   }
-  const auto results = run(database, std::span(&statement, 1), repeatable(options));
+  set_sql(statements, name_, insert_sql);
+  const auto results = run(database, statements, repeatable(options));
   if (!results) {
     return results.error();
   }
-  const std::int64_t changes = results->front().meta.changes;
   const auto sent = static_cast<std::int64_t>(rows.size());
-  if (changes != sent) {
-    Status status = check_stored(database, std::move(statement.rows), options);
-    if (!status.is_ok()) {
-      return status;
-    }
-  }
-  return std::min(changes, sent);  // What a trigger writes counts in `changes` too.
+  const std::int64_t changes = changes_of(*results);
+  const Inserted inserted{.rows = std::min(changes, sent)};  // What a trigger writes counts, too.
+  return changes == sent ? Result<Inserted>(inserted)
+                         : compare(database, std::move(statements), inserted, rows.size(), options);
 }
 
-Status LogTable::check_stored(Database& database, std::vector<Row> rows,
-                              const ExecuteOptions& options) const {
-  constexpr std::size_t kKeyColumns = 3;
-  for (Row& row : rows) {
-    row.resize(kKeyColumns);
-  }
-  const std::size_t sent = rows.size();
-  const Statement statement{missing_sql_, std::move(rows)};
-  const auto results = run(database, std::span(&statement, 1), repeatable(options));
-  if (!results) {
+Result<Inserted> LogTable::compare(Database& database, std::vector<Statement> statements,
+                                   Inserted inserted, std::size_t rows,
+                                   const ExecuteOptions& options) const {
+  set_sql(statements, name_, comparison_sql);
+  const auto answers = run(database, statements, repeatable(options));
+  const auto found = answers ? differences(*answers) : Result<Differences>(answers.error());
+  if (!found) {
     // Whatever became of this one, the insert before it was executed.
-    return results.error().with_execution(Execution::kMaybe);
+    return found.error().with_execution(Execution::kMaybe);
   }
-  const std::vector<Row>& missing = results->front().rows;
-  return missing.empty() ? Status() : refused(sent, missing);
+  if (found->missing > 0) {
+    return refused(rows, *found);
+  }
+  inserted.collisions = found->collisions;
+  inserted.collided_seq = found->first_collision;
+  return inserted;
 }
 
 }  // namespace spillway

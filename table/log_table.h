@@ -20,6 +20,17 @@
 
 namespace spillway {
 
+/// What an insert did.
+struct Inserted {
+  /// Rows that were new.
+  std::int64_t rows = 0;
+  /// Rows whose key was in the table with other contents, which are left as they are: another
+  /// writer has the same number, or a trigger has changed the row since.
+  std::int64_t collisions = 0;
+  /// The number of one of them.
+  std::int64_t collided_seq = 0;
+};
+
 class LogTable {
  public:
   /// kInvalidArgument: the name is empty, longer than 64 bytes, holds NUL or is not UTF-8, or
@@ -33,29 +44,27 @@ class LogTable {
   [[nodiscard]] Status prepare(Database& database, const ExecuteOptions& options) const;
 
   /// Inserts the rows in one transaction. A row whose key is in the table already is left as it is,
-  /// so the same rows can be sent again whatever became of them. Gives the number of rows that were
-  /// new.
+  /// so the same rows can be sent again whatever became of them.
   ///
-  /// When the database counts more or fewer changes than rows, a second statement looks whether
-  /// each row's key is in the table. kConstraint with Execution::kNo: some are not, and
+  /// When the database counts more or fewer changes than rows, a second request looks what is in
+  /// the table under each row's key. kConstraint with Execution::kNo: of some there is nothing, and
   /// sending them again will not help; the message says how many, and the others may be stored. Any
-  /// failure of the second statement has Execution::kMaybe. Both statements keep to `options`.
-  [[nodiscard]] Result<std::int64_t> insert(Database& database, std::int64_t writer,
-                                            std::span<const Record> rows,
-                                            const ExecuteOptions& options) const;
+  /// failure of the second request has Execution::kMaybe. Both keep to `options`.
+  [[nodiscard]] Result<Inserted> insert(Database& database, std::int64_t writer,
+                                        std::span<const Record> rows,
+                                        const ExecuteOptions& options) const;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
  private:
   explicit LogTable(std::string name);
 
-  /// kConstraint: not each of `rows` (parameters of the insert) is in the table.
-  [[nodiscard]] Status check_stored(Database& database, std::vector<Row> rows,
-                                    const ExecuteOptions& options) const;
+  /// What the table holds of these rows, which were inserted: `inserted` with its collisions.
+  [[nodiscard]] Result<Inserted> compare(Database& database, std::vector<Statement> statements,
+                                         Inserted inserted, std::size_t rows,
+                                         const ExecuteOptions& options) const;
 
   std::string name_;
-  std::string insert_sql_;
-  std::string missing_sql_;  // Answers the seq of a row whose key is not in the table.
 };
 
 }  // namespace spillway

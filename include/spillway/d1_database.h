@@ -33,14 +33,14 @@ struct D1Options {
   std::string token;
   /// If not empty, the token is what this file holds, whatever `token` says. Read when the database
   /// is opened: after a refusal, open it anew and a replaced token counts.
-  std::string token_file;
+  std::string token_file = {};
 
   /// Plain http is taken for literal loopback addresses only (127.0.0.0/8, [::1]), and without a
   /// proxy, whatever the environment says. User-info, a query or a fragment is refused.
   std::string base_url = "https://api.cloudflare.com/client/v4";
   /// Certificates to trust, a PEM file. Empty: CURL_CA_BUNDLE or SSL_CERT_FILE of the environment,
   /// else the system's.
-  std::string ca_file;
+  std::string ca_file = {};
 
   /// True: statements that write are refused before anything is sent.
   bool is_read_only = false;

@@ -108,6 +108,11 @@ struct DatabaseTraits {
   bool does_retry = false;
 };
 
+class DatabaseSession;
+class PreparedStatement;
+class ResultSet;
+struct ExecResult;
+
 class Database {
  public:
   Database() = default;
@@ -123,6 +128,27 @@ class Database {
   [[nodiscard]] virtual Result<std::vector<StatementResult>> execute(
       std::span<const Statement> statements, const ExecuteOptions& options) = 0;
   [[nodiscard]] virtual DatabaseTraits traits() const = 0;
+
+  // The shape that D1 has in a Worker, written once on `execute`. To use it, include
+  // <spillway/prepared_statement.h>, which says more.
+
+  /// A statement to bind values to and to run. Nothing is sent, nothing is checked yet.
+  [[nodiscard]] PreparedStatement prepare(std::string sql);
+
+  /// Runs the statements, whichever database prepared them, in one transaction; one result each, in
+  /// order. Errors: as `execute`.
+  [[nodiscard]] Result<std::vector<ResultSet>> batch(std::vector<PreparedStatement> statements,
+                                                     const ExecuteOptions& options = {});
+
+  /// Runs a text of several statements without parameters, such as a schema, in one transaction:
+  /// unlike in a Worker either all of it counts or nothing. kInvalidArgument: there is no statement
+  /// in it. Else as `execute`.
+  [[nodiscard]] Result<ExecResult> exec(std::string_view text, const ExecuteOptions& options = {});
+
+  /// A session that begins with a constraint, "first-primary" or "first-unconstrained", or with the
+  /// bookmark of another one.
+  [[nodiscard]] DatabaseSession with_session(
+      std::string constraint_or_bookmark = "first-unconstrained");
 };
 
 enum class OpenMode : std::uint8_t {

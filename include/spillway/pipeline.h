@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -68,13 +69,21 @@ struct PipelineOptions {
 
   /// A batch is sent when it has this many rows … 1 to 100,000
   std::size_t batch_rows_max = 2'000;
-  /// … or this many bytes (a larger single record goes alone) … 1,000 to 2,000,000
-  std::size_t batch_bytes_max = 1'000'000;
+  /// … or this many bytes (a larger single record goes alone) … 1,000 to 2,000,000. Empty:
+  /// 1,000,000; for D1 2,000,000.
+  std::optional<std::size_t> batch_bytes_max = {};
   /// … or when its oldest record is this old; ERROR and above at once. 0 to 1 min.
   std::chrono::milliseconds batch_age_max = std::chrono::milliseconds(200);
 
   /// The deadline of one attempt to write. 10 ms to 10 min.
   std::chrono::milliseconds attempt_timeout = std::chrono::seconds(10);
+
+  /// At most so many requests: while writes wait for one, batches grow. The last of `burst` is kept
+  /// for ERROR. Empty: as the database asks for, which is no limit for SQLite, and for D1 2 a
+  /// second and 5 at once: a Cloudflare account that makes more than 1,200 API calls in 5 minutes
+  /// is blocked for the next 5. {0, 0}: no limit, where the database is not behind that API.
+  /// per_second from 0.001 to 100,000, burst from 1 to 100,000.
+  std::optional<RequestRate> request_rate = {};
 
   /// For tests. It must outlive the pipeline.
   const Clock* clock = &Clock::system();
@@ -111,9 +120,9 @@ class Pipeline {
   void count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept;
 
   /// Returns when `record` would be queued, or as soon as waiting is of no use: writes are paused,
-  /// the last successful one (at first: the start) is over a second ago, the record is too large
-  /// for the queue, or the pipeline is closed. For programs that can wait, such as one that copies
-  /// a file in.
+  /// the last successful one (at first: the start) is over a second ago, not counting for how long
+  /// the request rate held the next one back, the record is too large for the queue, or the
+  /// pipeline is closed. For programs that can wait, such as one that copies a file in.
   void wait_for_room(const RecordView& record) noexcept;
 
   /// Sends what was accepted before this call without waiting for a fuller batch, and returns when

@@ -63,6 +63,9 @@ struct Stats {
   std::uint64_t pauses = 0;
   /// Attempts to write, with or without success.
   std::uint64_t attempts = 0;
+  /// Times that a row was found in the table under its key with other contents than were sent. It
+  /// counts as stored; docs/formats.md says how it can happen.
+  std::uint64_t collisions = 0;
 
   /// Nothing waits any more: every record is stored, or named in a stored gap row.
   bool is_complete = false;

@@ -29,8 +29,10 @@ TEST(JsonWriter, WritesAnObjectWithEveryKindOfValue) {
   writer.key("yes").value(true);
   writer.key("no").value(false);
   writer.key("none").null();
+  writer.key("more").json(R"({"a":[1, 2]})");
   writer.end_object();
-  EXPECT_EQ(out, R"({"text":"a","number":-1,"size":2,"yes":true,"no":false,"none":null})");
+  EXPECT_EQ(out, R"({"text":"a","number":-1,"size":2,"yes":true,"no":false,"none":null,)"
+                 R"("more":{"a":[1, 2]}})");
 }
 
 TEST(JsonWriter, WritesEmptyBrackets) {

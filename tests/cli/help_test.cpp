@@ -7,6 +7,8 @@
 
 #include "cli/closing_line.h"
 #include "cli/log_options.h"
+#include "cli/query_options.h"
+#include "cli/tail_options.h"
 
 #include <string>
 
@@ -15,15 +17,40 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// Each option of `command` begins a line of its help; SQL is named in it.
+void expect_every_option(const CLI::App& command, const std::string& help) {
+  for (const CLI::Option* option : command.get_options()) {
+    const bool is_positional = option->get_positional();
+    EXPECT_THAT(help, HasSubstr((is_positional ? " " : "\n  ") + option->get_name(is_positional)))
+        << "see cli/help.cpp";
+  }
+}
+
 TEST(Help, ExplainsEveryOptionOfLog) {
   CLI::App command;
   command.set_help_flag();  // Without it.
   LogOptions options;
   add_log_options(command, options);
   ASSERT_GT(command.get_options().size(), 5U);
-  for (const CLI::Option* option : command.get_options()) {
-    EXPECT_THAT(log_help(), HasSubstr("\n  " + option->get_name())) << "see cli/help.cpp";
-  }
+  expect_every_option(command, log_help());
+}
+
+TEST(Help, ExplainsEveryOptionOfTail) {
+  CLI::App command;
+  command.set_help_flag();
+  TailOptions options;
+  add_tail_options(command, options, {});
+  ASSERT_EQ(command.get_options().size(), 11U);
+  expect_every_option(command, tail_help());
+}
+
+TEST(Help, ExplainsEveryOptionOfQuery) {
+  CLI::App command;
+  command.set_help_flag();
+  QueryOptions options;
+  add_query_options(command, options);
+  ASSERT_EQ(command.get_options().size(), 4U);
+  expect_every_option(command, query_help());
 }
 
 TEST(Help, ExplainsEveryTermOfTheClosingLine) {
@@ -41,7 +68,7 @@ TEST(Help, ExplainsEveryTermOfTheClosingLine) {
 }
 
 TEST(Help, FitsATerminal) {
-  for (const std::string& text : {program_help(), log_help()}) {
+  for (const std::string& text : {program_help(), log_help(), tail_help(), query_help()}) {
     std::size_t begin = 0;
     for (std::size_t end = text.find('\n'); end != std::string::npos;
          end = text.find('\n', begin)) {

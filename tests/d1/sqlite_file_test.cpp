@@ -84,6 +84,11 @@ TEST_F(SqliteFileTest, TrustsNoSchemaAndMapsNoMemory) {
   EXPECT_EQ(value_of(*database, "PRAGMA mmap_size"), Value(std::int64_t{0}));
 }
 
+TEST_F(SqliteFileTest, EnforcesForeignKeysAsD1Does) {
+  const auto database = open_file(path);
+  EXPECT_EQ(value_of(*database, "PRAGMA foreign_keys"), Value(std::int64_t{1}));
+}
+
 TEST_F(SqliteFileTest, NeverInterpretsThePath) {
   const std::filesystem::path old_directory = std::filesystem::current_path();
   std::filesystem::current_path(directory.path());

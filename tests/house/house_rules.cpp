@@ -32,6 +32,8 @@ const std::map<std::string, std::string, std::less<>>& public_header_owners() {
       {"status.h", "base"},
       {"database.h", "d1"},
       {"d1_database.h", "d1"},
+      {"prepared_statement.h", "d1"},
+      {"result_set.h", "d1"},
       {"sqlite_database.h", "d1"},
       {"overload_policy.h", "sinks"},
       {"pipeline.h", "sinks"},

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sinks/pipeline_core.h"
+#include "tests/support/scripted_database.h"
 
 #include <chrono>
 #include <functional>
@@ -28,6 +29,11 @@ inline Status refused_as_overloaded() {
 inline Status queued_too_long() {
   return Status(StatusCode::kOverload, "D1 DB is overloaded. Requests queued for too long.")
       .with_execution(Execution::kMaybe);
+}
+/// Of D1, while a database is exported.
+inline Status exporting() {
+  return Status(StatusCode::kTransient, "Currently processing a long-running export.")
+      .with_lasting();
 }
 inline Status answer_lost() { return Status(StatusCode::kLost, "Network connection lost."); }
 
@@ -75,6 +81,12 @@ class CoreDriver {
   };
 
   explicit CoreDriver(CoreOptions options = {}) : core_(options) {}
+
+  /// What the database says of itself with each answer. By default it is called SQLite and says
+  /// nothing else.
+  void database_is(DatabaseTraits traits) { traits_ = std::move(traits); }
+  /// How many requests each attempt takes from now on.
+  void attempts_take(int requests) { requests_ = requests; }
 
   /// What the database does from now on. The default stores everything.
   void database(DatabaseFunction function) { database_ = std::move(function); }
@@ -127,14 +139,14 @@ class CoreDriver {
   }
   void flush() { step(FlushRequested{}); }
   void close(milliseconds timeout) { step(CloseRequested{now_ + timeout}); }
-  void answer(Status status, std::string database = "SQLite") {
-    step(SendDone{std::move(status), std::move(database)});
-  }
+  void answer(Status status) { step(done(std::move(status))); }
 
   /// A fork cuts the attempt short.
   void interrupt(Execution execution) {
-    const Status status = Status(StatusCode::kCancelled, "cancelled").with_execution(execution);
-    step(SendDone{.status = status, .database = "SQLite", .is_interrupted = true});
+    SendDone interrupted =
+        done(Status(StatusCode::kCancelled, "cancelled").with_execution(execution));
+    interrupted.is_interrupted = true;
+    step(std::move(interrupted));
   }
 
   /// One wake or event; follows the answers of a database that answers at once.
@@ -199,7 +211,14 @@ class CoreDriver {
     if (status->is_ok()) {
       table_.insert(*send.rows);
     }
-    return SendDone{*status, "SQLite"};
+    return done(*status);
+  }
+
+  [[nodiscard]] SendDone done(Status status) const {
+    return {.status = std::move(status),
+            .database = traits_ ? traits_->name : "SQLite",
+            .traits = traits_,
+            .requests = requests_};
   }
 
   void expect_account_adds_up() const {
@@ -210,6 +229,8 @@ class CoreDriver {
 
   PipelineCore core_;
   DatabaseFunction database_ = [](const auto&) { return Status(); };
+  std::optional<DatabaseTraits> traits_;
+  int requests_ = 1;
   SteadyTime now_{};
   std::optional<SteadyTime> wake_at_;
   MemoryTable table_;

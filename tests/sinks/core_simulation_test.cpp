@@ -41,16 +41,59 @@ struct Sightings {
   int retry_after = 0;
   int overrun = 0;
   int interrupted = 0;
+  int lasting = 0;
+  int held_back = 0;
+  int took_last = 0;
+};
+
+/// Watches from outside that a request rate is kept: a bucket that leaks.
+class RateWatch {
+ public:
+  explicit RateWatch(RequestRate rate) : rate_(rate) {}
+
+  /// An attempt that takes `requests` begins. `may_take_last`: it tells of an ERROR.
+  void on_attempt(milliseconds now, int requests, bool may_take_last, Sightings& seen) {
+    if (rate_.per_second <= 0) {
+      return;
+    }
+    const double seconds = std::chrono::duration<double>(now - last_).count();
+    level_ = std::max(0.0, level_ - seconds * rate_.per_second);
+    last_ = now;
+    const double room = rate_.burst - level_;
+    constexpr double kRounding = 0.02;  // Times here are in milliseconds.
+    EXPECT_GE(room + kRounding, may_take_last || rate_.burst == 1 ? 1 : 2);
+    seen.took_last += room < 1.5 && rate_.burst > 1 ? 1 : 0;
+    seen.held_back += room < 2.1 ? 1 : 0;
+    level_ += requests;
+  }
+
+ private:
+  RequestRate rate_;
+  double level_ = 0;
+  milliseconds last_{0};
 };
 
 class Simulation {
  public:
-  explicit Simulation(std::uint64_t seed)
-      : random_(seed), driver_(draw_options(seed)), faults_(draw(11)), failure_rate_(draw(100)) {
-    driver_.database([this](const std::vector<Record>& rows) { return answer_or_keep(rows); });
+  Simulation(std::uint64_t seed, Sightings& seen)
+      : random_(seed),
+        options_(draw_options(seed)),
+        driver_(options_),
+        seen_(seen),
+        faults_(draw(11)),
+        failure_rate_(draw(100)),
+        requests_(static_cast<int>(1 + draw(2))),
+        watch_(options_.request_rate.value_or(traits_of(seed).rate)) {
+    driver_.database_is(traits_of(seed));
+    driver_.attempts_take(requests_);
+    driver_.database([this](const std::vector<Record>& rows) {
+      watch_.on_attempt(driver_.now(), requests_, is_closing_ || tells_of_error(rows), seen_);
+      return answer_or_keep(rows);
+    });
   }
 
-  void run(Sightings& seen) {
+  void run() {
+    Sightings& seen = seen_;
     milliseconds time = 0ms;
     while (time < 3600s) {
       time += milliseconds(draw(draw(4) == 0 ? 20'000 : 900));
@@ -62,6 +105,7 @@ class Simulation {
       poison_every_ = 0;
       run_with_answers_until(time + 2h);
     }
+    is_closing_ = true;
     driver_.close(5s);
     run_with_answers_until(driver_.now() + 10s);
     seen.unfinished_close += driver_.stats().is_complete ? 0 : 1;
@@ -81,7 +125,25 @@ class Simulation {
     }
     options.batch_rows_max = 1 + next_random(random) % 40;
     options.batch_bytes_max = 1'000 + next_random(random) % 4'000;
+    if (next_random(random) % 3 == 0) {
+      options.request_rate = RequestRate{1 + static_cast<double>(next_random(random) % 30) / 10,
+                                         static_cast<int>(1 + next_random(random) % 6)};
+      options.batch_rows_max += 10;  // Or the backlog of the hour would take days.
+    }
     return options;
+  }
+
+  static DatabaseTraits traits_of(std::uint64_t seed) {
+    return seed % 2 == 0 ? d1_traits() : DatabaseTraits{.name = "SQLite"};
+  }
+
+  /// The rows do, or bring nearer one that waits behind them or is still to be named.
+  bool tells_of_error(const std::vector<Record>& rows) {
+    const LevelCounts pending = driver_.stats().skipped_pending;
+    return driver_.core().queue().errors() > 0 || driver_.count(pending, Level::kError) > 0 ||
+           driver_.count(pending, Level::kCritical) > 0 ||
+           std::any_of(rows.begin(), rows.end(),
+                       [](const Record& row) { return row.level >= Level::kError; });
   }
 
   /// A third of the answers come later, so that all else also happens while an attempt is in
@@ -151,6 +213,7 @@ class Simulation {
     seen.interrupted += interruptions_ > 0 ? 1 : 0;
     seen.retry_after += retry_afters_ > 0 ? 1 : 0;
     seen.two_reasons += reasons_.size() > 1 ? 1 : 0;
+    seen.lasting += lastings_ > 0 ? 1 : 0;
   }
 
   Status respond(const std::vector<Record>& rows) {
@@ -182,7 +245,11 @@ class Simulation {
         StatusCode::kSchema,    StatusCode::kAuth,     StatusCode::kStorageFull,
         StatusCode::kPermanent, StatusCode::kQuota};
     // Swarm: a run sees only some of the kinds, so that rare ones are not always drowned by pauses.
-    const Status status(kCodes[draw(1 + faults_)], "scripted");
+    Status status(kCodes[draw(1 + faults_)], "scripted");
+    if (draw(10) == 0) {
+      ++lastings_;
+      status = status.with_lasting();
+    }
     return draw(3) == 0 ? status.with_execution(Execution::kMaybe) : status;
   }
 
@@ -216,15 +283,21 @@ class Simulation {
   }
 
   std::uint64_t random_;
+  CoreOptions options_;
   CoreDriver driver_;
+  Sightings& seen_;
   std::uint64_t faults_;
   std::uint64_t failure_rate_;
   std::int64_t poison_every_ = static_cast<std::int64_t>(draw(3) == 0 ? 1 + draw(300) : 0);
+  int requests_;
+  RateWatch watch_;
+  bool is_closing_ = false;
   std::optional<Status> late_answer_;
   std::vector<Record> late_rows_;
   int refusals_ = 0;
   int retry_afters_ = 0;
   int interruptions_ = 0;
+  int lastings_ = 0;
   std::set<StatusCode> reasons_;
 };
 
@@ -232,14 +305,15 @@ TEST(CoreSimulation, EveryRecordIsStoredOnceOrNamedInACount) {
   Sightings seen;
   for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Simulation(seed).run(seen);
+    Simulation(seed, seen).run();
     if (HasFailure()) {
       break;
     }
   }
   for (const int sighting :
        {seen.in_doubt, seen.in_flight, seen.held_error, seen.refused, seen.two_reasons, seen.shed,
-        seen.unfinished_close, seen.retry_after, seen.overrun, seen.interrupted}) {
+        seen.unfinished_close, seen.retry_after, seen.overrun, seen.interrupted, seen.lasting,
+        seen.held_back, seen.took_last}) {
     EXPECT_GE(sighting, static_cast<int>(seeds() / 100));
   }
 }

@@ -77,6 +77,19 @@ TEST_P(EachClass, NamesItselfInTheGapRowAfterThePause) {
   EXPECT_THAT(driver.table().gap_rows()[0].message, HasSubstr(GetParam().gap_message));
 }
 
+TEST_P(EachClass, SpeaksOfD1WhereItIsD1) {
+  driver.database_is(d1_traits());
+  const milliseconds began = pause_begins();
+  driver.database_stores();
+  driver.run_until(began + GetParam().pause + 1s);
+  ASSERT_THAT(driver.table().gap_rows(), SizeIs(1));
+  const std::string gap_message = driver.table().gap_rows()[0].message;
+  EXPECT_THAT(gap_message, HasSubstr(GetParam().code == StatusCode::kOverload
+                                         ? "paused while D1 was overloaded, 1"
+                                         : "D1" + GetParam().gap_message.substr(
+                                                      GetParam().gap_message.find("SQLite") + 6)));
+}
+
 TEST_P(EachClass, HoldsTheOldestErrorOfTheBatchUntilItIsStored) {
   driver.database_fails(Status(GetParam().code, "why").with_execution(Execution::kNo));
   driver.log(0ms, Level::kError, 3);
@@ -115,6 +128,27 @@ TEST(TransientFailure, EachBatchHasItsOwnFourReSends) {
   }
   EXPECT_EQ(driver.stats().stored, 3U);
   EXPECT_EQ(driver.stats().pauses, 0U);
+}
+
+TEST(LastingFailure, PausesAtOnceWithSlotsAndHealsByItself) {
+  CoreDriver driver;
+  driver.database_is(d1_traits());
+  driver.database_fails(exporting());
+  driver.log(0ms, Level::kInfo, 3);
+  driver.flush();
+  EXPECT_EQ(driver.stats().pauses, 1U) << "without re-sends";
+  EXPECT_TRUE(driver.core().is_paused(SteadyTime(29'999ms)));
+  EXPECT_FALSE(driver.core().is_paused(SteadyTime(30s)));
+  for (auto time = 1s; time < 300s; time += 1s) {  // An export of five minutes.
+    driver.log(time, time.count() % 7 == 0 ? Level::kError : Level::kInfo);
+  }
+  EXPECT_LE(driver.attempts().size(), 1U + 300 / 5) << "at most one for each slot";
+  EXPECT_THAT(driver.diagnostics(), SizeIs(1)) << "no flood of alarms";
+  driver.database_stores();
+  driver.run_until(400s);
+  ASSERT_THAT(driver.table().gap_rows(), SizeIs(1));
+  EXPECT_THAT(driver.table().gap_rows()[0].message, HasSubstr("paused while D1 was unreachable, "));
+  EXPECT_TRUE(driver.stats().is_complete);
 }
 
 TEST(RetryAfter, NothingAtAllIsSentWhileItRuns) {

@@ -12,13 +12,22 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr auto kPauseMessage = "Log persistence paused while SQLite was busy, ";
+/// A database, what it says when it is overloaded, and what the gap row says then.
+struct Overloaded {
+  DatabaseTraits traits;
+  Status status;
+  std::string pause_message;
+};
 
 /// A pipeline whose writes began to pause at 0 because a batch of two INFO records found the
-/// database busy.
-class OverloadTimeline : public ::testing::Test {
+/// database overloaded.
+class OverloadTimeline : public ::testing::TestWithParam<Overloaded> {
  protected:
-  void SetUp() override { begin_pause(busy()); }
+  void SetUp() override {
+    driver.database_is(GetParam().traits);
+    begin_pause(busy());
+  }
+  static Status busy() { return GetParam().status; }
 
   void begin_pause(const Status& failure) {
     driver.database_fails(failure);
@@ -30,23 +39,23 @@ class OverloadTimeline : public ::testing::Test {
   CoreDriver driver;
 };
 
-TEST_F(OverloadTimeline, CountsTheRowsOfTheRefusedBatchAsSkipped) {
+const auto kDatabases = ::testing::Values(
+    Overloaded{{.name = "SQLite"}, busy(), "Log persistence paused while SQLite was busy, "},
+    Overloaded{d1_traits(), refused_as_overloaded(),
+               "Log persistence paused while D1 was overloaded, "});
+std::string name_of(const ::testing::TestParamInfo<Overloaded>& which) {
+  return which.param.traits.name;
+}
+INSTANTIATE_TEST_SUITE_P(On, OverloadTimeline, kDatabases, name_of);
+
+TEST_P(OverloadTimeline, CountsTheRowsOfTheRefusedBatchAsSkipped) {
   EXPECT_EQ(CoreDriver::count(driver.stats().skipped_pending, Level::kInfo), 2U);
   EXPECT_EQ(driver.stats().pauses, 1U);
   EXPECT_TRUE(driver.core().is_paused(SteadyTime(29'999ms)));
   EXPECT_FALSE(driver.core().is_paused(SteadyTime(30s)));
 }
 
-TEST(OverloadGateInThePipeline, PausesForD1sRefusalAsForSqliteBusy) {
-  CoreDriver driver;
-  driver.database_fails(refused_as_overloaded());
-  driver.log(0ms, Level::kInfo, 2);
-  driver.flush();
-  EXPECT_EQ(CoreDriver::count(driver.stats().skipped_pending, Level::kInfo), 2U);
-  EXPECT_TRUE(driver.core().is_paused(SteadyTime(29'999ms)));
-}
-
-TEST_F(OverloadTimeline, LetsOneErrorThroughPerInterval) {
+TEST_P(OverloadTimeline, LetsOneErrorThroughPerInterval) {
   driver.log(1s, Level::kError, "at 1 s");
   driver.log(3s, Level::kError, "at 3 s");
   driver.log(6100ms, Level::kError, "at 6.1 s");
@@ -57,7 +66,7 @@ TEST_F(OverloadTimeline, LetsOneErrorThroughPerInterval) {
   EXPECT_EQ(CoreDriver::count(driver.stats().skipped_pending, Level::kError), 1U);
 }
 
-TEST_F(OverloadTimeline, SendsAnErrorAloneAndWithoutWaitingForALock) {
+TEST_P(OverloadTimeline, SendsAnErrorAloneAndWithoutWaitingForALock) {
   driver.log(1s, Level::kCritical);
   ASSERT_THAT(driver.attempts(), SizeIs(2));
   EXPECT_THAT(driver.attempts()[1].rows, SizeIs(1));
@@ -65,7 +74,7 @@ TEST_F(OverloadTimeline, SendsAnErrorAloneAndWithoutWaitingForALock) {
   EXPECT_EQ(driver.attempts()[0].lock_wait, LockWait::kUsual);
 }
 
-TEST_F(OverloadTimeline, SkipsAndCountsEverythingBelowErrorUntilTheEnd) {
+TEST_P(OverloadTimeline, SkipsAndCountsEverythingBelowErrorUntilTheEnd) {
   driver.log(10s, Level::kWarn, 3);
   driver.log(20s, Level::kInfo, 5);
   driver.log(29'999ms, Level::kDebug, 7);
@@ -76,7 +85,7 @@ TEST_F(OverloadTimeline, SkipsAndCountsEverythingBelowErrorUntilTheEnd) {
   EXPECT_EQ(driver.stats().queued, 0U);
 }
 
-TEST_F(OverloadTimeline, AFailedErrorRestartsThePauseAndIsHeldForTheNextSlot) {
+TEST_P(OverloadTimeline, AFailedErrorRestartsThePauseAndIsHeldForTheNextSlot) {
   driver.log(1s, Level::kError);
   driver.log(6100ms, Level::kError);
   driver.database_fails(busy());
@@ -112,32 +121,33 @@ class WholeTimeline : public OverloadTimeline {
     driver.log(15s, Level::kError);
     driver.log(41'199ms, Level::kInfo, "latest skipped");
   }
-  static constexpr auto kGapMessage = "Log persistence paused while SQLite was busy, 7 skipped";
+  static std::string gap_message() { return GetParam().pause_message + "7 skipped"; }
 };
+INSTANTIATE_TEST_SUITE_P(On, WholeTimeline, kDatabases, name_of);
 
-TEST_F(WholeTimeline, EndsWithOneGapRowByTimerExactByLevel) {
+TEST_P(WholeTimeline, EndsWithOneGapRowByTimerExactByLevel) {
   driver.run_until(41'199ms);
   EXPECT_THAT(driver.table().gap_rows(), IsEmpty());
   driver.run_until(41'200ms);
   EXPECT_THAT(driver.attempt_times(), ElementsAre(0ms, 1s, 6100ms, 11'200ms, 16'200ms, 41'200ms));
   ASSERT_THAT(driver.table().gap_rows(), SizeIs(1));
-  EXPECT_EQ(driver.table().gap_rows()[0].message, kGapMessage);
+  EXPECT_EQ(driver.table().gap_rows()[0].message, gap_message());
   EXPECT_THAT(driver.table().gap_rows()[0].fields,
               HasSubstr(R"("skipped":{"INFO":4,"WARN":1,"ERROR":2})"));
   driver.run_until(1h);
   EXPECT_THAT(driver.attempts(), SizeIs(6));
 }
 
-TEST_F(WholeTimeline, WhatIsLoggedRightAfterThePauseSortsBehindTheGapRow) {
+TEST_P(WholeTimeline, WhatIsLoggedRightAfterThePauseSortsBehindTheGapRow) {
   driver.log(41'300ms, Level::kInfo, "first after");
   driver.flush();
   const std::vector<Record> rows = driver.table().in_order();
   ASSERT_THAT(rows, SizeIs(5));
-  EXPECT_EQ(rows[3].message, kGapMessage);
+  EXPECT_EQ(rows[3].message, gap_message());
   EXPECT_EQ(rows[4].message, "first after");
 }
 
-TEST_F(OverloadTimeline, WritesTheGapRowByTimerWhenNothingIsLogged) {
+TEST_P(OverloadTimeline, WritesTheGapRowByTimerWhenNothingIsLogged) {
   driver.log(1s, Level::kError);
   driver.log(2s, Level::kWarn);
   driver.log(3s, Level::kError);
@@ -147,7 +157,7 @@ TEST_F(OverloadTimeline, WritesTheGapRowByTimerWhenNothingIsLogged) {
   ASSERT_THAT(driver.table().gap_rows(), SizeIs(1));
   const Record gap = driver.table().gap_rows()[0];
   EXPECT_EQ(gap.level, Level::kWarn);
-  EXPECT_EQ(gap.message, std::string(kPauseMessage) + "4 skipped");
+  EXPECT_EQ(gap.message, GetParam().pause_message + "4 skipped");
   EXPECT_EQ(gap.time, CoreDriver::wall(3s)) << "the time of the latest skipped record";
   EXPECT_EQ(gap.fields, R"({"kind":"gap","reason":"overload","from":"2026-08-28T06:35:12.000Z",)"
                         R"("to":"2026-08-28T06:35:15.000Z","total":4,)"
@@ -158,7 +168,7 @@ TEST_F(OverloadTimeline, WritesTheGapRowByTimerWhenNothingIsLogged) {
   EXPECT_THAT(driver.table().gap_rows(), SizeIs(1)) << "once";
 }
 
-TEST_F(OverloadTimeline, TheGapRowSortsBeforeWhatIsLoggedInTheSameMillisecond) {
+TEST_P(OverloadTimeline, TheGapRowSortsBeforeWhatIsLoggedInTheSameMillisecond) {
   driver.log(29'999ms, Level::kInfo, "skipped");
   // The wall clock stood still; by the steady clock the pause is over.
   driver.database_hangs();
@@ -177,7 +187,7 @@ TEST_F(OverloadTimeline, TheGapRowSortsBeforeWhatIsLoggedInTheSameMillisecond) {
   EXPECT_EQ(rows[0].time, rows[1].time);
 }
 
-TEST_F(OverloadTimeline, TheGapRowIsTheFirstOfTheNextBatch) {
+TEST_P(OverloadTimeline, TheGapRowIsTheFirstOfTheNextBatch) {
   driver.run_until(29'990ms);
   driver.database_hangs();
   driver.log(29'999ms, Level::kError);  // Keeps the pipeline busy past the end of the pause.
@@ -191,7 +201,7 @@ TEST_F(OverloadTimeline, TheGapRowIsTheFirstOfTheNextBatch) {
   EXPECT_EQ(driver.attempts()[2].rows[1].message, "waits");
 }
 
-TEST_F(OverloadTimeline, AnHourOfOutageGivesOneGapRow) {
+TEST_P(OverloadTimeline, AnHourOfOutageGivesOneGapRow) {
   driver.database_fails(busy());
   std::uint64_t issued = 2;
   for (auto time = 1s; time < 3600s; time += 1s) {

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <stdexcept>
 
@@ -195,6 +196,15 @@ TEST(PipelineOptionsCheck, NamesTheOptionThatIsOutOfItsBounds) {
   EXPECT_THAT(message({.batch_rows_max = 0}), HasSubstr("batch_rows_max is 0; it must be from 1"));
   EXPECT_THAT(message({.batch_bytes_max = 3'000'000}), HasSubstr("batch_bytes_max"));
   EXPECT_THAT(message({.table = ""}), HasSubstr("invalid_argument"));
+  const auto rate_message = [&message](double per_second, int burst) {
+    return message({.request_rate = RequestRate{per_second, burst}});
+  };
+  EXPECT_THAT(rate_message(0, 1), HasSubstr("request_rate.per_second is 0; it must be from 0.001"));
+  EXPECT_THAT(rate_message(-1, 5), HasSubstr("request_rate.per_second is -1"));
+  EXPECT_THAT(rate_message(std::nan(""), 5), HasSubstr("request_rate.per_second"));
+  EXPECT_THAT(rate_message(2, 0), HasSubstr("request_rate.burst is 0; it must be from 1"));
+  EXPECT_EQ(rate_message(0, 0), "ok") << "no limit";
+  EXPECT_EQ(rate_message(0.5, 1), "ok");
   EXPECT_THAT(Pipeline::start(nullptr).status().to_string(), HasSubstr("factory is empty"));
 }
 

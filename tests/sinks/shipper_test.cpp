@@ -109,6 +109,8 @@ TEST_F(ShipperTest, AFailureToOpenHasExecutedNothing) {
   EXPECT_EQ(done.status.code(), StatusCode::kLost);
   EXPECT_EQ(done.status.execution(), Execution::kNo);
   EXPECT_EQ(done.database, "D1");
+  EXPECT_EQ(done.requests, 0);
+  EXPECT_FALSE(done.traits);
 }
 
 TEST_F(ShipperTest, WhatAFactoryThrowsBecomesAStatus) {
@@ -122,6 +124,63 @@ TEST_F(ShipperTest, WhatAFactoryThrowsBecomesAStatus) {
   Shipper null([] { return Result<std::unique_ptr<Database>>(std::unique_ptr<Database>()); },
                *LogTable::named("logs"), 7);
   EXPECT_EQ(null.ship(one_row(1), {}).status.code(), StatusCode::kConfig);
+}
+
+TEST_F(ShipperTest, TellsWhatTheDatabaseIsAndHowManyRequestsItTook) {
+  script->set_traits(d1_traits());
+  Shipper shipper = make_shipper();
+  const SendDone first = shipper.ship(one_row(1), {});
+  ASSERT_TRUE(first.traits);
+  EXPECT_EQ(first.database, "D1");
+  EXPECT_EQ(first.traits->dialect, Dialect::kD1);
+  EXPECT_EQ(first.traits->rate.per_second, 2);
+  EXPECT_GE(first.requests, 4) << "looked, created, looked again, inserted";
+  EXPECT_EQ(shipper.ship(one_row(2), {}).requests, 1) << "prepared once, not with every batch";
+  EXPECT_EQ(shipper.ship(one_row(2), {}).requests, 2) << "already there: it is compared";
+  script->add({Outcome::refuse(Status(StatusCode::kAuth, "no"))});
+  const SendDone refused = shipper.ship(one_row(3), {});
+  EXPECT_EQ(refused.requests, 1) << "although the connection is gone";
+  EXPECT_EQ(refused.database, "D1");
+}
+
+TEST_F(ShipperTest, TellsOfRowsThatAreThereWithOtherContents) {
+  Shipper shipper = make_shipper();
+  EXPECT_EQ(shipper.ship(one_row(5), {}).collisions, 0);
+  query("UPDATE logs SET message = 'masked'");
+  const SendDone again = shipper.ship(one_row(5), {});
+  EXPECT_TRUE(again.status.is_ok());
+  EXPECT_EQ(again.collisions, 1);
+  EXPECT_EQ(again.collided_seq, 5);
+  EXPECT_EQ(shipper.ship(one_row(6), {}).collisions, 0);
+}
+
+// What D1Database does with a token file: it is read when the database is opened.
+TEST_F(ShipperTest, OpensAnewAfterARefusedCredentialSoThatANewTokenCounts) {
+  std::string token = "old";
+  Shipper shipper(
+      [&]() -> Result<std::unique_ptr<Database>> {
+        ++opened;
+        script->set_default(token == "new" ? Outcome::pass()
+                                           : Outcome::refuse(Status(StatusCode::kAuth, "10000")));
+        auto file = open("sqlite:" + directory.path("logs.db"), OpenMode::kCreate);
+        return std::unique_ptr<Database>(new ScriptedDatabase(script, *std::move(file)));
+      },
+      *LogTable::named("logs"), 7);
+  EXPECT_EQ(shipper.ship(one_row(1), {}).status.code(), StatusCode::kAuth);
+  EXPECT_EQ(shipper.ship(one_row(1), {}).status.code(), StatusCode::kAuth);
+  EXPECT_EQ(opened, 2);
+  token = "new";
+  EXPECT_TRUE(shipper.ship(one_row(1), {}).status.is_ok());
+  EXPECT_TRUE(shipper.ship(one_row(2), {}).status.is_ok());
+  EXPECT_EQ(opened, 3);
+}
+
+TEST_F(ShipperTest, OpensAnewAfterABadConfigurationToo) {
+  Shipper shipper = make_shipper();
+  script->add({Outcome::refuse(Status(StatusCode::kConfig, "7404"))});
+  EXPECT_EQ(shipper.ship(one_row(1), {}).status.code(), StatusCode::kConfig);
+  EXPECT_TRUE(shipper.ship(one_row(1), {}).status.is_ok());
+  EXPECT_EQ(opened, 2);
 }
 
 class RetryingInside final : public Database {

@@ -10,23 +10,8 @@
 namespace spillway::testing {
 namespace {
 
-ScriptedCall recorded(std::span<const Statement> statements, SteadyTime began, bool has_values) {
-  ScriptedCall call{.began = began};
-  for (const Statement& statement : statements) {
-    call.rows += statement.rows.size();
-    if (has_values) {
-      std::copy(statement.rows.begin(), statement.rows.end(), std::back_inserter(call.values));
-    }
-  }
-  return call;
-}
-
-std::vector<StatementResult> success(std::span<const Statement> statements) {
-  std::vector<StatementResult> results;
-  for (const Statement& statement : statements) {
-    results.emplace_back().meta.changes = static_cast<std::int64_t>(statement.rows.size());
-  }
-  return results;
+bool is_json_form(const Statement& statement) {
+  return statement.sql.find("json_each(?1)") != std::string::npos;
 }
 
 }  // namespace
@@ -41,9 +26,19 @@ void DatabaseScript::set_default(Outcome outcome) {
   default_ = std::move(outcome);
 }
 
-void DatabaseScript::keep_values() {
+void DatabaseScript::keep_statements() {
   const std::lock_guard lock(mutex_);
-  has_values_ = true;
+  keeps_statements_ = true;
+}
+
+void DatabaseScript::set_traits(DatabaseTraits traits) {
+  const std::lock_guard lock(mutex_);
+  traits_ = std::move(traits);
+}
+
+std::optional<DatabaseTraits> DatabaseScript::traits() const {
+  const std::lock_guard lock(mutex_);
+  return traits_;
 }
 
 void DatabaseScript::release() {
@@ -73,10 +68,13 @@ bool DatabaseScript::is_meant(std::span<const Statement> statements) const {
   });
 }
 
-Outcome DatabaseScript::next(std::span<const Statement> statements, const ExecuteOptions& options) {
+Outcome DatabaseScript::next(std::span<const Statement> statements, std::size_t rows,
+                             const ExecuteOptions& options) {
   const std::lock_guard lock(mutex_);
-  calls_.push_back(recorded(statements, clock_.steady_now(), has_values_));
-  calls_.back().lock_wait = options.lock_wait;
+  calls_.push_back({.began = clock_.steady_now(), .rows = rows, .lock_wait = options.lock_wait});
+  if (keeps_statements_) {
+    calls_.back().statements.assign(statements.begin(), statements.end());
+  }
   changed_.notify_all();
   if (outcomes_.empty()) {
     return default_;
@@ -113,7 +111,11 @@ Result<std::vector<StatementResult>> ScriptedDatabase::execute(
   if (!script_->is_meant(statements)) {
     return inner_->execute(statements, options);
   }
-  const Outcome outcome = script_->next(statements, options);
+  std::size_t rows = 0;
+  for (const Statement& statement : statements) {
+    rows += log_rows(statement);
+  }
+  const Outcome outcome = script_->next(statements, rows, options);
   switch (outcome.kind) {
     case Outcome::Kind::kPass:
       return pass(statements, options);
@@ -132,9 +134,26 @@ Result<std::vector<StatementResult>> ScriptedDatabase::execute(
 Result<std::vector<StatementResult>> ScriptedDatabase::pass(std::span<const Statement> statements,
                                                             const ExecuteOptions& options) {
   if (own_directory_) {
-    return success(statements);
+    std::vector<StatementResult> results;
+    for (const Statement& statement : statements) {
+      results.emplace_back().meta.changes = static_cast<std::int64_t>(log_rows(statement));
+    }
+    return results;
   }
   return inner_->execute(statements, options);
+}
+
+DatabaseTraits ScriptedDatabase::traits() const {
+  return script_->traits().value_or(inner_->traits());
+}
+
+std::size_t ScriptedDatabase::log_rows(const Statement& statement) {
+  if (!is_json_form(statement)) {
+    return statement.rows.size();
+  }
+  const Statement count{"SELECT json_array_length(?)", statement.rows};
+  const auto answer = inner_->execute(std::span(&count, 1), {});
+  return static_cast<std::size_t>(std::get<std::int64_t>(answer.value().at(0).rows.at(0).at(0)));
 }
 
 }  // namespace spillway::testing

@@ -21,8 +21,8 @@ using std::chrono::seconds;
 
 class ScriptedDatabaseTest : public SqliteFile {
  protected:
-  Result<std::int64_t> insert(Database& database, std::int64_t seq,
-                              const ExecuteOptions& options = {}) {
+  Result<Inserted> insert(Database& database, std::int64_t seq,
+                          const ExecuteOptions& options = {}) {
     const Record record{.time = {},
                         .seq = seq,
                         .level = Level::kInfo,
@@ -49,27 +49,37 @@ TEST_F(ScriptedDatabaseTest, PlaysTheScriptThenTheDefault) {
   EXPECT_EQ(count_of(database, "logs"), 0);
   EXPECT_EQ(insert(database, 2).status().code(), StatusCode::kLost);
   EXPECT_EQ(count_of(database, "logs"), 1);
-  EXPECT_EQ(insert(database, 3).value(), 1);
+  EXPECT_EQ(insert(database, 3).value().rows, 1);
   EXPECT_EQ(insert(database, 4).status().code(), StatusCode::kAuth);
   EXPECT_EQ(script->attempts(), 4U);
 }
 
 TEST_F(ScriptedDatabaseTest, RecordsCalls) {
   ScriptedDatabase database(script);
-  script->keep_values();
+  script->keep_statements();
   clock.advance(milliseconds(5));
-  EXPECT_EQ(insert(database, 11, {.lock_wait = milliseconds(3)}).value(), 1);
+  EXPECT_EQ(insert(database, 11, {.lock_wait = milliseconds(3)}).value().rows, 1);
   const ScriptedCall call = script->calls().at(0);
   EXPECT_EQ(call.began, SteadyTime(milliseconds(5)));
   EXPECT_EQ(call.rows, 1U);
-  EXPECT_EQ(call.values.at(0).at(2), Value(std::int64_t{11}));
+  EXPECT_EQ(call.statements.at(0).rows.at(0).at(2), Value(std::int64_t{11}));
   EXPECT_EQ(call.lock_wait, milliseconds(3));
+}
+
+TEST_F(ScriptedDatabaseTest, StandsForD1) {
+  script->set_traits(d1_traits());
+  ScriptedDatabase database(script);
+  EXPECT_EQ(database.traits().name, "D1");
+  script->add({Outcome::pass(), Outcome::refuse(Status(StatusCode::kAuth, "no"))});
+  EXPECT_EQ(insert(database, 1).value().rows, 1);
+  EXPECT_EQ(insert(database, 2).status().code(), StatusCode::kAuth);
+  EXPECT_EQ(script->calls().at(1).rows, 1U) << "the row in the JSON text";
 }
 
 TEST_F(ScriptedDatabaseTest, WithoutADatabaseBeneathTheTableCanBePrepared) {
   ScriptedDatabase database(script);
   EXPECT_TRUE(table.prepare(database, {}).is_ok());
-  EXPECT_EQ(insert(database, 1).value(), 1);
+  EXPECT_EQ(insert(database, 1).value().rows, 1);
 }
 
 TEST_F(ScriptedDatabaseTest, ABlockEndsByReleaseCancelOrDeadline) {

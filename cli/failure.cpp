@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "cli/failure.h"
+
+#include <chrono>
+
+namespace spillway {
+namespace {
+
+std::string wait_advice(const Status& failure) {
+  const auto delay = failure.retry_after();
+  if (!delay) {
+    return "wait five minutes";
+  }
+  return "wait " + std::to_string(std::chrono::ceil<std::chrono::seconds>(*delay).count()) + " s";
+}
+
+std::string lost_advice(const Status& failure) {
+  return failure.execution() == Execution::kMaybe
+             ? "no certain answer came; look whether it was done before you do it again"
+             : "try again";
+}
+
+// Empty: the message says it all.
+std::string advice(const Status& failure) {
+  switch (failure.code()) {
+    case StatusCode::kOverload:
+      return "the database has too much to do; try again in half a minute";
+    case StatusCode::kRateLimited:
+      return wait_advice(failure);
+    case StatusCode::kTransient:
+      return "try again";
+    case StatusCode::kLost:
+      return lost_advice(failure);
+    case StatusCode::kTooBig:
+      return "ask for less at once";
+    case StatusCode::kStorageFull:
+      return "somebody has to make room";
+    case StatusCode::kAuth:
+      return "check the token, in CLOUDFLARE_API_TOKEN or --token-file";
+    case StatusCode::kQuota:
+      return "it ends at 00:00 UTC, or with a paid plan";
+    default:
+      return {};
+  }
+}
+
+bool may_work_later(StatusCode code) noexcept {
+  return code == StatusCode::kOverload || code == StatusCode::kRateLimited ||
+         code == StatusCode::kTransient || code == StatusCode::kLost || code == StatusCode::kQuota;
+}
+
+}  // namespace
+
+std::string explained(const Status& failure) {
+  const std::string way_out = advice(failure);
+  return way_out.empty() ? failure.message() : failure.message() + "; " + way_out;
+}
+
+ExitCode exit_code_of_open(const Status& failure) noexcept {
+  if (failure.code() == StatusCode::kConfig) {
+    return ExitCode::kUsage;
+  }
+  return exit_code_of_statement(failure);
+}
+
+ExitCode exit_code_of_statement(const Status& failure) noexcept {
+  if (failure.code() == StatusCode::kInvalidArgument) {
+    return ExitCode::kUsage;
+  }
+  return may_work_later(failure.code()) ? ExitCode::kUnavailable : ExitCode::kError;
+}
+
+}  // namespace spillway

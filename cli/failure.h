@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// What a command says and answers when the database fails it.
+#pragma once
+
+#include <spillway/status.h>
+
+#include "cli/exit_code.h"
+
+#include <string>
+
+namespace spillway {
+
+/// The failure's message and, by its class, the way out.
+[[nodiscard]] std::string explained(const Status& failure);
+
+/// For a failure to open: what waiting cannot mend is kUsage.
+[[nodiscard]] ExitCode exit_code_of_open(const Status& failure) noexcept;
+
+/// For a failed statement: kUnavailable where the same may work later. What a server answers is
+/// never kUsage; only what the caller passed can be.
+[[nodiscard]] ExitCode exit_code_of_statement(const Status& failure) noexcept;
+
+}  // namespace spillway
