@@ -15,7 +15,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
@@ -287,11 +286,9 @@ TEST_F(D1AttemptTest, AsksPlainlyWhereTheServerDoesNotNameTheColumnsOfAnEmptyRes
 TEST_F(D1AttemptTest, LeavesAloneWhatCannotBeWrapped) {
   const std::vector<std::string> texts = {"PRAGMA table_info(t)", "EXPLAIN SELECT a FROM t",
                                           "DELETE FROM t RETURNING a", "SELECT 'never closed"};
-  std::vector<Statement> unwrapped;
   for (const std::string& text : texts) {
-    unwrapped.push_back({text});
+    EXPECT_THAT(sql_of(begin({{text}})), ElementsAre(text));
   }
-  EXPECT_EQ(sql_of(begin(unwrapped)), texts);
 }
 
 TEST_F(D1AttemptTest, PrefersAnInexactAnswerToNoneWhenTheWrappedTextWouldBeTooLong) {

@@ -54,9 +54,9 @@ class ExactSelect : public ::testing::Test {
   }
   [[nodiscard]] std::vector<std::string> column_names(const std::string& sql) const {
     const Handle statement = prepare(sql);
-    std::vector<std::string> names;
-    for (int column = 0; column < sqlite3_column_count(statement.get()); ++column) {
-      names.emplace_back(sqlite3_column_name(statement.get(), column));
+    std::vector<std::string> names(column_count(sql));
+    for (std::size_t column = 0; column < names.size(); ++column) {
+      names[column] = sqlite3_column_name(statement.get(), static_cast<int>(column));
     }
     return names;
   }

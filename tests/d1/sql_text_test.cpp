@@ -217,10 +217,11 @@ std::vector<std::size_t> numbers_by_sqlite(sqlite3* database, const std::string&
   for (int number = 1; number <= sqlite3_bind_parameter_count(statement); ++number) {
     sqlite3_bind_int(statement, number, number);
   }
-  std::vector<std::size_t> numbers;
   EXPECT_EQ(sqlite3_step(statement), SQLITE_ROW);
-  for (int column = 0; column < sqlite3_column_count(statement); ++column) {
-    numbers.push_back(static_cast<std::size_t>(sqlite3_column_int(statement, column)));
+  std::vector<std::size_t> numbers(static_cast<std::size_t>(sqlite3_column_count(statement)));
+  for (std::size_t column = 0; column < numbers.size(); ++column) {
+    numbers[column] =
+        static_cast<std::size_t>(sqlite3_column_int(statement, static_cast<int>(column)));
   }
   sqlite3_finalize(statement);
   return numbers;
