@@ -106,10 +106,18 @@ void replace_after_bearer(std::string& text) {
   }
 }
 
+std::size_t size_without_ellipsis(std::string_view text) {
+  for (const std::string_view ellipsis : {"...", "…"}) {
+    if (text.ends_with(ellipsis)) {
+      return text.size() - ellipsis.size();
+    }
+  }
+  return text.size();
+}
+
 // Messages are cut to a length, and the cut may go through a token.
 void replace_cut_token(std::string& text, std::string_view token) {
-  constexpr std::string_view kEllipsis = "…";
-  const std::size_t end = text.size() - (text.ends_with(kEllipsis) ? kEllipsis.size() : 0);
+  const std::size_t end = size_without_ellipsis(text);
   for (std::size_t size = std::min(token.size(), end); size >= kCutTokenBytesMin; --size) {
     if (text.compare(end - size, size, token, 0, size) == 0) {
       text.replace(end - size, size, kInPlaceOfToken);

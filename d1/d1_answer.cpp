@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/one_line.h"
 #include "base/utf8.h"
-#include "d1/ascii.h"
 #include "d1/classify.h"
 
 #include <algorithm>
@@ -301,10 +301,11 @@ std::string what_instead_of_json(std::string_view body) {
   if (first == std::string_view::npos) {
     return "without a body";
   }
-  if (body[first] == '<') {
+  body = body.substr(first, body.find_last_not_of(kBlanks) + 1 - first);
+  if (body.front() == '<') {
     return "with HTML in place of JSON";
   }
-  return is_plain_text(body) ? "with a plain text: " + std::string(body)
+  return is_plain_text(body) ? "with a plain text: " + one_line(std::string(body))
                              : "with a body that is not whole JSON";
 }
 

@@ -205,12 +205,19 @@ void D1Attempt::take_columns(Result<std::vector<StatementResult>> answers) {
   auto answer = answers->begin();
   for (Part& part : parts_) {
     if (part.is_wrapped && !part.columns) {
-      part.columns = answer->columns.size();
-      cache_->remember(part.sql.text, {*part.columns});
+      take_column_count(part, answer->columns.size());
       ++answer;
     }
   }
   ask_for_results();
+}
+
+void D1Attempt::take_column_count(Part& part, std::size_t count) {
+  part.columns = count;
+  part.is_wrapped = count > 0;  // Else the server does not name the columns of an empty result.
+  if (part.is_wrapped) {
+    cache_->remember(part.sql.text, {count});
+  }
 }
 
 // The statements before may create the table that is missing; then only running all of them tells.
@@ -230,8 +237,7 @@ void D1Attempt::take_results(Result<std::vector<StatementResult>> answers) {
     take_refusal(answers.error());
     return;
   }
-  if (needs_bytes(*answers)) {
-    form_ = CellForm::kTaggedBytes;
+  if (does_only_read_ && (needs_bytes(*answers) || unwrap_nameless(*answers))) {
     ask_for_results();
     return;
   }
@@ -259,16 +265,29 @@ void D1Attempt::forget_columns() {
   }
 }
 
-bool D1Attempt::needs_bytes(const std::vector<StatementResult>& answers) const {
-  if (form_ == CellForm::kTaggedBytes) {
-    return false;
-  }
+// True if a text may have been something else than UTF-8; now they come byte by byte.
+bool D1Attempt::needs_bytes(std::span<const StatementResult> answers) {
   for (std::size_t index = 0; index < answers.size(); ++index) {
     if (forms_[index] == CellForm::kTagged && holds_replacement(answers[index])) {
+      form_ = CellForm::kTaggedBytes;
       return true;
     }
   }
   return false;
+}
+
+// True if a statement must be asked as it is because the server does not name the columns of an
+// empty result.
+bool D1Attempt::unwrap_nameless(std::span<const StatementResult> answers) {
+  bool is_any = false;
+  for (Part& part : parts_) {
+    const bool has_names = part.is_wrapped && !part.names;
+    const bool is_nameless = has_names && answers.front().columns.empty();
+    answers = answers.subspan(part.queries.size() + (has_names ? 1U : 0U));
+    part.is_wrapped = part.is_wrapped && !is_nameless;
+    is_any = is_any || is_nameless;
+  }
+  return is_any;
 }
 
 // The answers of all members, as one result for each statement.

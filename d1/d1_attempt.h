@@ -75,12 +75,14 @@ class D1Attempt {
   [[nodiscard]] bool does_fit_wrapped(const Part& part) const;
   void post(BatchBody body, Stage stage);
 
+  void take_column_count(Part& part, std::size_t count);
   void take_columns(Result<std::vector<StatementResult>> answers);
   void take_results(Result<std::vector<StatementResult>> answers);
   void take_refusal(const Status& status);
   void take_failed_learning(const Status& status);
   void forget_columns();
-  [[nodiscard]] bool needs_bytes(const std::vector<StatementResult>& answers) const;
+  [[nodiscard]] bool unwrap_nameless(std::span<const StatementResult> answers);
+  [[nodiscard]] bool needs_bytes(std::span<const StatementResult> answers);
   [[nodiscard]] Status merge(std::vector<StatementResult> answers);
   [[nodiscard]] Status merge_part(Part& part, std::span<StatementResult>& answers);
   void finish(Status failure);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -28,9 +29,12 @@ Status check_d1_id(const std::string& id, const std::string& name) {
 }
 
 Status check_d1_timeouts(const D1Options& options) {
-  if (options.connect_timeout.count() <= 0 || options.attempt_timeout.count() <= 0) {
-    return {StatusCode::kInvalidArgument,
-            "D1Options: connect_timeout and attempt_timeout must be longer than 0"};
+  constexpr std::chrono::hours kLongest(1);  // D1 itself gives up after 30 s.
+  for (const auto timeout : {options.connect_timeout, options.attempt_timeout}) {
+    if (timeout.count() <= 0 || timeout > kLongest) {
+      return {StatusCode::kInvalidArgument,
+              "D1Options: connect_timeout and attempt_timeout must be over 0 and at most an hour"};
+    }
   }
   return {};
 }

@@ -119,6 +119,7 @@ TEST(WithoutToken, ReplacesWhateverFollowsBearer) {
 TEST(WithoutToken, ReplacesATokenThatTheEndOfTheTextHasCutOff) {
   EXPECT_EQ(without_token("refused: SECRET-to", "SECRET-token"), "refused: [token]");
   EXPECT_EQ(without_token("refused: SECRET-to…", "SECRET-token"), "refused: [token]…");
+  EXPECT_EQ(without_token("refused: SECRET-to...", "SECRET-token"), "refused: [token]...");
   EXPECT_EQ(without_token("of no concern: SEC", "SECRET-token"), "of no concern: SEC");
 }
 

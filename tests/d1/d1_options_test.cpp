@@ -9,6 +9,7 @@
 #include "tests/support/scoped_environment.h"
 #include "tests/support/temp_dir.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -83,6 +84,8 @@ TEST_F(D1OptionsTest, AreRefusedWithTheNameOfTheWrongOne) {
   EXPECT_THAT(refused([](D1Options& o) { o.base_url = "http://example.com"; }),
               HasSubstr("D1Options::base_url"));
   EXPECT_THAT(refused([](D1Options& o) { o.connect_timeout = {}; }), HasSubstr("connect_timeout"));
+  EXPECT_THAT(refused([](D1Options& o) { o.attempt_timeout = std::chrono::milliseconds::max(); }),
+              HasSubstr("at most an hour"));
   EXPECT_THAT(refused([](D1Options& o) { o.token = "SECRET\nX: 1"; }, StatusCode::kConfig),
               HasSubstr("D1Options::token"));
   EXPECT_THAT(refused([](D1Options& o) { o.token = ""; }, StatusCode::kConfig),
