@@ -109,6 +109,16 @@ TEST_P(D1DatabaseOddAnswer, IsInDoubtAndIsRepeatedWithoutADouble) {
   EXPECT_EQ(stored(), "3");
 }
 
+// A success of as many statements.
+D1Reply results(std::size_t count) {
+  std::string json = R"({"result":[)";
+  for (std::size_t i = 0; i < count; ++i) {
+    json += i == 0 ? "" : ",";
+    json += R"({"success":true,"results":{"columns":[],"rows":[]},"meta":{"changes":1}})";
+  }
+  return {200, json + R"(],"success":true,"errors":[],"messages":[]})"};
+}
+
 const OddAnswer kOddAnswers[] = {
     {"Empty502", {502, ""}},
     {"PlainText503", {503, "upstream connect error or disconnect", "text/plain"}},
@@ -117,7 +127,9 @@ const OddAnswer kOddAnswers[] = {
     {"Html200", html_reply(200)},
     {"HalfJson200", {200, "{"}},
     {"WithoutSuccess200", {200, R"({"result":[],"errors":[],"messages":[]})"}},
-    {"TooFewResults200", {200, R"({"result":[],"success":true,"errors":[],"messages":[]})"}},
+    {"NoResults200", results(0)},
+    {"TooFewResults200", results(2)},
+    {"TooManyResults200", results(4)},
     {"ResultNull200", {200, R"({"result":null,"success":true,"errors":[],"messages":[]})"}},
     {"NotSuccess200", {200, R"({"result":[],"success":false,"errors":[],"messages":[]})"}},
     {"Empty204", {204, ""}},
