@@ -20,8 +20,8 @@ constexpr milliseconds kFileInterval = seconds(1);
 constexpr milliseconds kServerInterval = seconds(5);
 constexpr milliseconds kDeepInterval = seconds(30);
 
-// After a failure: the wait that the server names, within the bounds of docs/failure-modes.md.
-constexpr milliseconds kPause = seconds(10);
+// After a failure: the wait that the server names, within the bounds of docs/failure-modes.md, or
+// twice the interval.
 constexpr milliseconds kRatePause = seconds(300);
 constexpr milliseconds kPauseMax = std::chrono::minutes(15);
 
@@ -41,8 +41,8 @@ bool helps_to_wait(StatusCode code) noexcept {
   }
 }
 
-milliseconds pause_after(const Status& failure) {
-  const milliseconds own = failure.code() == StatusCode::kRateLimited ? kRatePause : kPause;
+milliseconds pause_after(const Status& failure, milliseconds interval) {
+  const milliseconds own = failure.code() == StatusCode::kRateLimited ? kRatePause : 2 * interval;
   return std::clamp<milliseconds>(failure.retry_after().value_or(own), seconds(1), kPauseMax);
 }
 
@@ -106,7 +106,7 @@ Status Follower::persist(const std::function<Status()>& step) {
       say(explained(status) + "; --follow keeps trying");
       is_told = true;
     }
-    if (stop_.wait_for(pause_after(status))) {
+    if (stop_.wait_for(pause_after(status, interval_))) {
       return {};
     }
     status = step();
@@ -117,10 +117,10 @@ Status Follower::persist(const std::function<Status()>& step) {
   return status;
 }
 
-milliseconds Follower::interval() {
-  const auto traits = reader_.connect();
-  const bool is_file = traits && traits->dialect == Dialect::kSqlite;
-  return is_file ? kFileInterval : kServerInterval;
+void Follower::choose_interval() {
+  if (const auto traits = reader_.connect()) {
+    interval_ = traits->dialect == Dialect::kSqlite ? kFileInterval : kServerInterval;
+  }
 }
 
 ExitCode Follower::exit_code(const Status& status) const {
@@ -135,14 +135,14 @@ ExitCode Follower::exit_code(const Status& status) const {
 }
 
 ExitCode Follower::run(const std::function<Status()>& list) {
+  choose_interval();
   Status status = persist([this, &list] { return begin(list); });
   milliseconds since_deep{0};
   while (status.is_ok() && !must_end()) {
-    const milliseconds wait = interval();
-    if (stop_.wait_for(wait)) {
+    if (stop_.wait_for(interval_)) {
       return ExitCode::kDone;
     }
-    since_deep += wait;
+    since_deep += interval_;
     const bool is_deep = since_deep >= kDeepInterval;
     const milliseconds overlap = is_deep ? FollowWindow::kDeepOverlap : FollowWindow::kOverlap;
     since_deep = is_deep ? milliseconds(0) : since_deep;

@@ -39,13 +39,14 @@ class Follower {
   [[nodiscard]] Status persist(const std::function<Status()>& step);
   [[nodiscard]] bool must_end() const noexcept;
   [[nodiscard]] ExitCode exit_code(const Status& status) const;
-  [[nodiscard]] std::chrono::milliseconds interval();
+  void choose_interval();
 
   LogReader& reader_;
   RowPrinter& printer_;
   const StopWatcher& stop_;
   std::string floor_;
   FollowWindow window_;
+  std::chrono::milliseconds interval_;  // Between two looks.
 };
 
 }  // namespace spillway

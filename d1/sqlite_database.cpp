@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <spillway/sqlite_database.h>
 
+#include <sqlite3.h>
+
 #include "d1/sqlite_attempt.h"
 #include "d1/sqlite_connection.h"
 #include "d1/sqlite_file.h"
@@ -19,10 +21,24 @@ Status out_of_memory() {
   return Status(StatusCode::kInternal, "out of memory").with_execution(Execution::kNo);
 }
 
-Status explained(const Status& status, const std::string& path) {
+// SQLite's own text speaks of a write, where somebody only wants to read.
+Status unreadable_wal(const Status& status, const std::string& path) {
+  return Status(StatusCode::kConfig,
+                "cannot read \"" + path +
+                    "\": it is in WAL mode, and while nobody writes to it a " +
+                    "reader must be able to create files beside it; read as the user who writes " +
+                    "it, or a copy")
+      .with_sqlite_code(status.sqlite_code());
+}
+
+Status explained(const Status& status, const std::string& path, OpenMode mode) {
   if (is_not_a_database(status)) {
     return Status(StatusCode::kConfig, '"' + path + "\" is not an SQLite database")
         .with_sqlite_code(status.sqlite_code());
+  }
+  constexpr int kPrimaryCode = 0xFF;
+  if (mode == OpenMode::kReadOnly && (status.sqlite_code() & kPrimaryCode) == SQLITE_READONLY) {
+    return unreadable_wal(status, path);
   }
   return status.with_message("cannot open \"" + path + "\": " + status.message());
 }
@@ -42,13 +58,13 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(const std::string& 
   auto connection =
       SqliteConnection::open(path, mode, AttemptLimits(*options.clock, options.busy_timeout));
   if (!connection) {
-    return explained(connection.error(), path);
+    return explained(connection.error(), path, mode);
   }
   if (mode != OpenMode::kReadOnly && (*connection)->is_read_only()) {
     return Status(StatusCode::kConfig, "cannot write \"" + path + "\": it can only be read");
   }
   if (Status status = set_up(**connection, mode, options.durability); !status.is_ok()) {
-    return explained(status, path);
+    return explained(status, path, mode);
   }
   return std::unique_ptr<SqliteDatabase>(new SqliteDatabase(std::move(*connection), options));
 } catch (const std::exception&) {

@@ -103,6 +103,13 @@ TEST_F(SqlitePermission, NamesASideFileThatAnotherUserLeftBehind) {
             "config: cannot write \"" + path + "-wal\": " + kOwner);
 }
 
+TEST_F(SqlitePermission, SaysWhatAReaderOfAFileInWalModeNeeds) {
+  make_file(0644);
+  EXPECT_THAT(answer_of_nobody(OpenMode::kReadOnly),
+              AllOf(StartsWith("config: cannot read \"" + path + "\": it is in WAL mode"),
+                    HasSubstr("read as the user who writes it")));
+}
+
 TEST_F(SqlitePermission, OpensWhatItMayWrite) {
   make_file(0666);
   set_mode(directory.path().string(), 0777);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// Goal: `spillway d1 query` runs one statement, shows its answer, and says what it did.
+// Method: run the built program on a file and compare what it prints.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/tail_fixture.h"
+
+#include <string>
+#include <vector>
+
+namespace spillway::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+
+class Query : public LogFileProgram {
+ protected:
+  [[nodiscard]] ProcessResult query(const std::vector<std::string>& arguments) const {
+    return run(program({"d1", "query", "--db", "sqlite:x.db"}, arguments));
+  }
+
+  std::string refusal(const std::vector<std::string>& arguments, int exit_code) const {
+    const ProcessResult result = query(arguments);
+    EXPECT_EQ(result.exit_code, exit_code);
+    EXPECT_THAT(result.out, IsEmpty());
+    EXPECT_THAT(result.err, MatchesRegex("spillway: [^\n]+\n"));
+    return result.err;
+  }
+};
+
+TEST_F(Query, ShowsRowsAndSaysWhatTheStatementDid) {
+  const ProcessResult result = query({"SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2, NULL"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "a\tb\n1\tx\n2\tNULL\n");
+  EXPECT_EQ(result.err, "spillway: 2 rows, 0 changed\n");
+}
+
+TEST_F(Query, BindsParametersInOrderAsTheTypesTheySay) {
+  const ProcessResult result =
+      query({"SELECT typeof(?1) AS a, ?1 AS b, typeof(?2) AS c, typeof(?3) AS d", "[1,2]", "int:5",
+             "null:", "--json"});
+  EXPECT_EQ(result.out, "{\"a\":\"text\",\"b\":\"[1,2]\",\"c\":\"integer\",\"d\":\"null\"}\n");
+}
+
+TEST_F(Query, TakesEmptyAndNegativeParameters) {
+  EXPECT_EQ(query({"SELECT ?1 AS a, ?2 AS b", "", "-5"}).out, "a\tb\n\t-5\n");
+}
+
+TEST_F(Query, WritesToAFileThatIsThereAndMakesNone) {
+  EXPECT_THAT(query({"CREATE TABLE t(a)"}).err, HasSubstr("0 changed"));
+  EXPECT_THAT(query({"INSERT INTO t VALUES(?), (?)", "x", "y"}).err, HasSubstr("2 changed"));
+  EXPECT_EQ(query_number(file, "SELECT count(*) FROM t"), 2);
+  const ProcessResult missing =
+      run(program({"d1", "query", "--db", "sqlite:none.db", "SELECT 1"}, {}));
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(directory.path("none.db")));
+}
+
+TEST_F(Query, RefusesMoreThanOneStatement) {
+  EXPECT_THAT(refusal({"DROP TABLE logs; DROP TABLE logs"}, 2), HasSubstr("more than one"));
+  EXPECT_EQ(query_number(file, "SELECT count(*) FROM logs"), 0);
+}
+
+TEST_F(Query, TellsAnErrorInOneLine) {
+  EXPECT_THAT(refusal({"SELEC 1"}, 1), HasSubstr("syntax error"));
+  EXPECT_THAT(refusal({"SELECT * FROM none"}, 1), HasSubstr("no such table"));
+  EXPECT_THAT(refusal({"SELECT ?", "a", "b"}, 2), HasSubstr("1 parameters, but 2 values"));
+  EXPECT_THAT(refusal({"SELECT ?", "int:x"}, 2), HasSubstr("text:int:x"));
+  EXPECT_THAT(refusal({}, 2), HasSubstr("no SQL given"));
+  EXPECT_THAT(refusal({"SELECT 1", "--jso"}, 2), HasSubstr("unexpected argument '--jso'"));
+}
+
+TEST_F(Query, NamesTheCommandWhoseHelpToRead) {
+  const ProcessResult result = run(program({"d1"}, {}));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("no command given; see spillway d1 --help"));
+  EXPECT_THAT(run(program({"d1", "--help"}, {})).out, HasSubstr("Usage: spillway d1 query"));
+}
+
+}  // namespace
+}  // namespace spillway::testing
