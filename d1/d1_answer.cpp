@@ -21,8 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// --- the parts of JSON
-// ----------------------------------------------------------------------------
+// The parts of JSON.
 
 // Null if `object` is no object or has no such member.
 const Json* member(const Json& object, const char* name) {
@@ -51,8 +50,7 @@ std::int64_t whole_number_of(const Json* json) {
   return std::abs(number) < kTooMuch ? static_cast<std::int64_t>(number) : 0;
 }
 
-// --- values
-// ---------------------------------------------------------------------------------------
+// Values.
 
 std::optional<Blob> blob_of(const Json& array) {
   Blob blob;
@@ -152,8 +150,7 @@ std::optional<Value> value_of(const Json& json, CellForm form) {
   return form == CellForm::kTagged ? to_value(blob_of(json)) : tagged_bytes(blob_of(json));
 }
 
-// --- one result
-// -----------------------------------------------------------------------------------
+// One result.
 
 std::optional<Row> row_of(const Json& json, std::size_t columns, CellForm form) {
   if (!json.is_array() || json.size() != columns) {
@@ -238,8 +235,7 @@ std::optional<StatementResult> result_of(const Json& statement, CellForm form) {
   return result;
 }
 
-// --- failures
-// -------------------------------------------------------------------------------------
+// Failures.
 
 int code_of(const Json& error) {
   const Json* code = member(error, "code");

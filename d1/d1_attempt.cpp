@@ -65,8 +65,7 @@ Result<std::vector<D1Query>> encode_rows(const SqlStatement& sql, const std::vec
 
 }  // namespace
 
-// --- what to ask
-// ----------------------------------------------------------------------------------
+// What to ask.
 
 Result<D1Attempt> D1Attempt::begin(std::span<const Statement> statements,
                                    const DatabaseLimits& limits, ColumnCache& columns) {
@@ -185,8 +184,7 @@ void D1Attempt::post(BatchBody body, Stage stage) {
   stage_ = stage;
 }
 
-// --- what the answers mean
-// ------------------------------------------------------------------------
+// What the answers mean.
 
 void D1Attempt::take(const HttpAnswer& answer) {
   Result<std::vector<StatementResult>> answers = read_answer(answer, forms_);

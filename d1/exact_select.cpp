@@ -17,8 +17,7 @@ bool is_top_level_word(const SqlScanner& tokens, const SqlToken& token, std::str
   return tokens.depth() == 0 && is_word(token, word);
 }
 
-// --- the number of columns
-// ------------------------------------------------------------------------
+// The number of columns.
 
 bool ends_columns(const SqlToken& token, const SqlToken& previous) {
   constexpr std::array<std::string_view, 9> kEnds = {
@@ -66,8 +65,7 @@ std::size_t columns_of_values(SqlScanner& tokens) {
   return columns;
 }
 
-// --- the wrapped form
-// -----------------------------------------------------------------------------
+// The wrapped form.
 
 // A name that does not occur in `sql`, so that no table of the user's is hidden by it.
 std::string table_name_for(const std::string& sql) {
@@ -93,8 +91,7 @@ std::string cell(const std::string& column, CellForm form) {
          text + " WHEN 'real' THEN " + real + blob + " ELSE " + column + " END";
 }
 
-// --- the query for the names
-// ----------------------------------------------------------------------
+// The query for the names.
 
 struct SelectEnd {
   std::size_t limit;       // Where the statement's own LIMIT begins, or its end.

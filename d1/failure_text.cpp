@@ -18,8 +18,7 @@ namespace {
 
 constexpr std::size_t kMessageBytesMax = 256;
 
-// --- what is wrapped round a text
-// -----------------------------------------------------------------
+// What is wrapped round a text.
 
 constexpr std::string_view kPrefixes[] = {
     "D1_ERROR: ",      "D1_EXEC_ERROR: ",    "D1_TYPE_ERROR: ", "D1_COLUMN_NOTFOUND: ",
@@ -96,8 +95,7 @@ std::string_view without_dot(std::string_view text) {
   return text;
 }
 
-// --- SQLite's own texts: "<text>[ at offset N]: SQLITE_NAME[ (extended: SQLITE_NAME_MORE)]"
-// -------
+// SQLite's own texts: "<text>[ at offset N]: SQLITE_NAME[ (extended: SQLITE_NAME_MORE)]"
 
 struct EngineText {
   std::string_view message;
@@ -127,8 +125,7 @@ Verdict verdict_of_engine(const EngineText& text) {
   return {code, Status(code, "").execution(), false, text.sqlite_code};
 }
 
-// --- the tables
-// -----------------------------------------------------------------------------------
+// The tables.
 
 struct Pattern {
   std::string_view head;

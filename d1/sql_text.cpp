@@ -17,8 +17,7 @@ namespace {
 // SQLite's own; what a database takes is less. Source: sqlite.org/limits.html.
 constexpr std::size_t kParameterNumberMax = 32'766;
 
-// --- where a statement ends
-// -----------------------------------------------------------------------
+// Where a statement ends.
 
 // Tells which ";" ends a statement. Within a trigger it is the one after "; END", as
 // sqlite3_complete has it: the body's statements end with ";" too.
@@ -58,8 +57,7 @@ class EndFinder {
   bool is_after_end_ = false;
 };
 
-// --- what it does
-// ---------------------------------------------------------------------------------
+// What it does.
 
 bool is_any_word(const SqlToken& token, auto words) {
   return std::any_of(words.begin(), words.end(),
@@ -144,8 +142,7 @@ void find_whether_closed(SqlStatement& statement) {
   statement.is_closed = is_sound && tokens.depth() == 0;
 }
 
-// --- parameters
-// -----------------------------------------------------------------------------------
+// Parameters.
 
 class ParameterNumbers {
  public:
@@ -199,8 +196,7 @@ Status find_parameters(SqlStatement& statement) {
   return {};
 }
 
-// --- the text
-// -------------------------------------------------------------------------------------
+// The text.
 
 void append_with_lf(std::string_view blank, std::string& out) {
   for (std::size_t i = 0; i < blank.size(); ++i) {

@@ -107,7 +107,7 @@ class Log : public ::testing::Test {
   TempDir directory_;
 };
 
-// --- What becomes of the lines ---
+// What becomes of the lines.
 
 TEST_F(Log, StoresTheLinesOfAFileByteForByteAndInOrder) {
   std::string content;
@@ -243,7 +243,7 @@ TEST_F(Log, WaitsForAStdinInNonBlockingMode) {
   EXPECT_THAT(messages(stored_rows(file())), ElementsAre("one", "two"));
 }
 
-// --- What cannot work is told at once ---
+// What cannot work is told at once.
 
 TEST_F(Log, RefusesADatabaseUrlItDoesNotKnow) {
   expect_refusal(program({"log", "--db", "postgres://h/x"}), {"postgres", "sqlite:PATH"});
@@ -336,7 +336,7 @@ TEST_F(Log, ShowsHelpAndVersion) {
   EXPECT_THAT(version.out, MatchesRegex("spillway [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
-// --- Files that are not what they should be ---
+// Files that are not what they should be.
 
 TEST_F(Log, TellsAStdoutThatIsFullOrClosedAndStillStoresTheLines) {
   ProcessOptions options = log();
@@ -372,7 +372,7 @@ TEST_F(Log, TellsAStdinThatCannotBeRead) {
   }
 }
 
-// --- Signals ---
+// Signals.
 
 TEST_F(Log, StoresWhatIsInThePipeWhenItIsToldToStop) {
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) {

@@ -51,7 +51,7 @@ class Tail : public LogFileProgram {
   }
 };
 
-// --- Which rows ---
+// Which rows.
 
 TEST_F(Tail, ShowsTheNewestTwentyWithTheNewestAtTheBottom) {
   for (int i = 1; i <= 25; ++i) {
@@ -120,7 +120,7 @@ TEST_F(Tail, SendsNothingThatSteersTheTerminal) {
   EXPECT_THAT(run(tail()).out, AllOf(Not(HasSubstr("\x1b")), HasSubstr(R"(\x1b[2J)")));
 }
 
-// --- What it says beside ---
+// What it says beside.
 
 TEST_F(Tail, SaysThatAnEmptyWindowCanBeASymptom) {
   add(1, "INFO", "old");
@@ -146,7 +146,7 @@ TEST_F(Tail, TellsOfAGapThatTheFilterHides) {
   EXPECT_THAT(run(tail({"--level", "warn"})).err, IsEmpty()) << "there it is shown";
 }
 
-// --- When it cannot ---
+// When it cannot.
 
 TEST_F(Tail, RefusesWhatItCannotDo) {
   EXPECT_THAT(refused({"tail"}, 2).err, HasSubstr("--db is missing"));

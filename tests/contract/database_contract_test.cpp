@@ -33,8 +33,7 @@ class DatabaseStatements : public DatabaseContract {
 
 Row integer(std::int64_t value) { return {value}; }
 
-// --- results
-// ----------------------------------------------------------------------------------------
+// Results.
 
 TEST_P(DatabaseStatements, GivesOneResultForEachStatementInOrder) {
   const auto results = run({{"CREATE TABLE t(a INTEGER PRIMARY KEY, b)"},
@@ -170,8 +169,7 @@ TEST_P(DatabaseStatements, NoticesThatATableHasChanged) {
   EXPECT_THAT(query("SELECT * FROM t").columns, ElementsAre("a", "c"));
 }
 
-// --- changes
-// ----------------------------------------------------------------------------------------
+// Changes.
 
 TEST_P(DatabaseStatements, CountsNoChangeForARowThatWasThere) {
   ASSERT_TRUE(status_of({{"CREATE TABLE t(a PRIMARY KEY, b)"}}).is_ok());
@@ -210,8 +208,7 @@ TEST_P(DatabaseStatements, GivesTheRowsOfReturning) {
   EXPECT_EQ(result.meta.changes, 2);
 }
 
-// --- all or nothing
-// -----------------------------------------------------------------------------------
+// All or nothing.
 
 TEST_P(DatabaseStatements, RunsAllStatementsOrNone) {
   ASSERT_TRUE(status_of({{"CREATE TABLE t(a UNIQUE)"}}).is_ok());
@@ -242,8 +239,7 @@ TEST_P(DatabaseStatements, LeavesTransactionsToTheCallItself) {
   EXPECT_EQ(status_of({{"SELECT * FROM t"}}).code(), StatusCode::kSchema);
 }
 
-// --- refusals
-// ---------------------------------------------------------------------------------------
+// Refusals.
 
 TEST_P(DatabaseStatements, RefusesTextThatIsNotExactlyOneStatement) {
   for (const std::string sql : {"", "  ;\n", "-- nothing", "/* nothing */ ;", "/* open"}) {

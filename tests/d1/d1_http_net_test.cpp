@@ -131,8 +131,7 @@ TEST(D1Http, EndsABodyThatHasNoLengthAndNoEnd) {
   expect_failure(post(http), StatusCode::kTooBig, Execution::kMaybe);
 }
 
-// --- where a request may go
-// -----------------------------------------------------------------------
+// Where a request may go.
 
 class D1HttpRedirect : public ::testing::TestWithParam<int> {};
 
@@ -208,8 +207,7 @@ TEST(D1Http, LeavesNoSocketOpenForProgramsThatAreStarted) {
   EXPECT_EQ(::fcntl(sockets[0], F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 
-// --- what breaks
-// ----------------------------------------------------------------------------------
+// What breaks.
 
 TEST(D1Http, SaysThatNothingWasExecutedWhenNobodyListens) {
   const std::uint16_t port = closed_port();
@@ -304,8 +302,7 @@ TEST(D1Http, MakesANewConnectionAfterThreeFailures) {
   EXPECT_EQ(server.connections(), 3U);
 }
 
-// --- what is not begun
-// ----------------------------------------------------------------------------
+// What is not begun.
 
 TEST(D1Http, SendsNothingWhenItIsTooLateOrCancelled) {
   RawHttpServer server(always(200, kAnswer));

@@ -126,8 +126,7 @@ TEST_F(D1OptionsTest, TakeTheCertificatesOfTheEnvironmentWhenTheyNameNone) {
   EXPECT_THAT(refusal_of(d1_http_options(options), StatusCode::kConfig), HasSubstr("none.pem"));
 }
 
-// --- from a URL
-// -----------------------------------------------------------------------------------
+// From a URL.
 
 TEST_F(D1OptionsTest, OfAUrlComeFromTheEnvironment) {
   const ScopedEnvironment environment(

@@ -53,7 +53,7 @@ class Prepared : public SqliteFile {
   Database& db = *file;
 };
 
-// --- bind ---
+// Bind.
 
 TEST_F(Prepared, BindsIntegersOfAllWidths) {
   EXPECT_EQ(stored(std::int8_t{-7}), "integer -7");
@@ -133,7 +133,7 @@ TEST_F(Prepared, TakesNoValuesForAStatementWithoutParameters) {
   EXPECT_EQ(db.prepare("SELECT 1 AS n").bind().first<int>("n").value(), 1);
 }
 
-// --- first, all, raw, run ---
+// First, all, raw, run.
 
 TEST_F(Prepared, GivesTheFirstRow) {
   const auto row = db.prepare("SELECT * FROM app ORDER BY id").first();
@@ -197,7 +197,7 @@ TEST_F(Prepared, HandsOnTheErrorAndTheOptions) {
             StatusCode::kCancelled);
 }
 
-// --- batch ---
+// Batch.
 
 TEST_F(Prepared, RunsABatchInOneTransaction) {
   const PreparedStatement insert = db.prepare("INSERT INTO app(id, name) VALUES(?, ?)");
@@ -224,7 +224,7 @@ TEST_F(Prepared, RefusesABatchOfNothingAndOneWithAValueThatDoesNotFit) {
   EXPECT_THAT(refused.status().message(), HasSubstr("statement 2: value 1 is above"));
 }
 
-// --- exec ---
+// Exec.
 
 TEST_F(Prepared, RunsATextOfSeveralStatements) {
   const auto done = db.exec(R"(
@@ -253,7 +253,7 @@ TEST_F(Prepared, RefusesATextWithoutStatementsAndOneThatWantsValues) {
   EXPECT_EQ(count(), 3);
 }
 
-// --- Sessions and wrappers ---
+// Sessions and wrappers.
 
 // Answers as told and keeps what it was given: a Database that overrides `execute` and no more.
 class WrappedDatabase final : public Database {

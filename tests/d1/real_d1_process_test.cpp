@@ -188,7 +188,7 @@ TEST_F(RealD1Process, IsLeftAloneByAForkedChildThatExits) {
   EXPECT_EQ(rows_of(post("raw", {{"sql", "SELECT 1"}})), json::parse("[[1]]"));
 }
 
-// --- what it leaves behind ---
+// What it leaves behind.
 
 // {parent, state} of a process.
 std::pair<pid_t, char> parent_and_state(const fs::path& process) {

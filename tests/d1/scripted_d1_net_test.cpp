@@ -238,8 +238,7 @@ TEST_F(ScriptedD1Test, RecordsWhatItReceives) {
   EXPECT_LE(requests[0].arrived, requests[1].arrived);
 }
 
-// --- faults
-// -----------------------------------------------------------------------------------------
+// Faults.
 
 class ScriptedD1FaultTest : public ScriptedD1Test {
  protected:

@@ -163,8 +163,7 @@ D1HttpServer::~D1HttpServer() {
   listener_.join();
 }
 
-// --- connections
-// ------------------------------------------------------------------------------------
+// Connections.
 
 bool D1HttpServer::process_and_close_socket(socket_t fd) {
   script_.count_connection();
@@ -247,8 +246,7 @@ D1HttpServer::Live& D1HttpServer::live_of(const httplib::Request& request) {
   return live_.at(request.remote_port);
 }
 
-// --- requests
-// ---------------------------------------------------------------------------------------
+// Requests.
 
 void D1HttpServer::post(const httplib::Request& request, httplib::Response& response,
                         RowShape shape) {
@@ -341,8 +339,7 @@ void D1HttpServer::get(const httplib::Request& request, httplib::Response& respo
                                        : refused);
 }
 
-// --- answers
-// ----------------------------------------------------------------------------------------
+// Answers.
 
 // True if the connection goes on.
 bool D1HttpServer::deliver(Live& live, const std::string& answer) {

@@ -55,7 +55,7 @@ class ScriptedD1 {
   [[nodiscard]] std::string base_url() const;
   [[nodiscard]] std::string url() const;  ///< d1://ACCOUNT_ID/DATABASE_ID
 
-  // --- the script -------------------------------------------------------------------------------
+  // The script.
   void add(std::initializer_list<D1Fault> faults);
   /// For requests that no fault of `add` is left for. An empty one: the truth.
   void set_rule(D1Rule rule);
@@ -71,7 +71,7 @@ class ScriptedD1 {
   /// something on the way had forgotten them.
   void ignore_open_connections();
 
-  // --- what was seen ----------------------------------------------------------------------------
+  // What was seen.
   /// POSTs, in the order in which they came in.
   [[nodiscard]] std::vector<D1Request> requests() const;
   /// Returns when `count` POSTs have come in; false if that takes longer than `timeout`.
