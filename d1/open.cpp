@@ -1,106 +1,74 @@
 // SPDX-License-Identifier: MIT
+#include <spillway/d1_database.h>
 #include <spillway/database.h>
 #include <spillway/sqlite_database.h>
 
-#include <algorithm>
+#include "d1/d1_options.h"
+#include "d1/database_url.h"
+
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 namespace spillway {
 namespace {
 
-constexpr std::string_view kSqliteScheme = "sqlite:";
-constexpr std::string_view kWayOut =
-    "; write sqlite:PATH, for example sqlite:logs.db or sqlite:/var/log/app.db";
-
-// The URL for a message: one line, and without what may be a password.
-std::string shown(std::string_view url) {
-  constexpr char kFirstPrintable = ' ';
-  const std::size_t secret_end = url.rfind('@');
-  std::string text(secret_end == std::string_view::npos ? url : url.substr(0, url.find(':') + 1));
-  const auto is_control = [](char c) { return c >= 0 && c < kFirstPrintable; };
-  std::replace_if(text.begin(), text.end(), is_control, '?');
-  return '"' + text + (secret_end == std::string_view::npos ? "\"" : "…\"");
+// As the Database that both are.
+template <typename Opened>
+Result<std::unique_ptr<Database>> as_database(Result<std::unique_ptr<Opened>> opened) {
+  if (!opened) {
+    return opened.error();
+  }
+  return std::unique_ptr<Database>(*std::move(opened));
 }
 
-Status refused(std::string_view url, std::string_view reason, std::string_view way_out = kWayOut) {
-  return {StatusCode::kInvalidArgument,
-          "database URL " + shown(url) + ' ' + std::string(reason) + std::string(way_out)};
+Result<DatabaseFactory> sqlite_factory(const SqliteUrl& url, OpenMode mode) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(url.path, error);
+  if (error) {
+    return Status(StatusCode::kConfig, "cannot tell the current directory, which \"" + url.path +
+                                           "\" is relative to: " + error.message());
+  }
+  return DatabaseFactory(
+      [path = path.string(), mode] { return as_database(SqliteDatabase::open(path, mode)); });
 }
 
-bool is_sqlite(std::string_view url) { return url.starts_with(kSqliteScheme); }
-
-std::string_view sqlite_path(std::string_view url) { return url.substr(kSqliteScheme.size()); }
-
-Status check_sqlite_path(std::string_view url, std::string_view path) {
-  if (path.empty()) {
-    return refused(url, "names no file");
+Result<DatabaseFactory> d1_factory(const D1Url& url, OpenMode mode, const OpenOptions& options) {
+  auto d1 = d1_options_for(url, mode, options);
+  if (!d1) {
+    return d1.error();
   }
-  if (path.substr(0, 2) == "//") {
-    return refused(url, "has // after the scheme");
-  }
-  if (path == ":memory:") {
-    return refused(url, "would keep nothing: a database in memory is not supported");
-  }
-  if (path.find('\0') != std::string_view::npos) {
-    return refused(url, "holds NUL");
-  }
-  return {};
-}
-
-Status refuse_scheme(std::string_view url) {
-  const std::size_t colon = url.find(':');
-  if (url.empty()) {
-    return {StatusCode::kInvalidArgument, "the database URL is empty" + std::string(kWayOut)};
-  }
-  if (colon == std::string_view::npos) {
-    return refused(url, "has no scheme", "; for a file write sqlite:PATH");
-  }
-  const std::string_view scheme = url.substr(0, colon);
-  if (scheme == "d1" || scheme == "d1+https") {
-    return refused(url, "is not supported in this version");
-  }
-  return refused(url, "has an unknown scheme");
-}
-
-Status check_url(std::string_view url) {
-  return is_sqlite(url) ? check_sqlite_path(url, sqlite_path(url)) : refuse_scheme(url);
-}
-
-Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, OpenMode mode) {
-  auto database = SqliteDatabase::open(path, mode);
-  if (!database) {
-    return database.error();
-  }
-  return std::unique_ptr<Database>(*std::move(database));
+  return DatabaseFactory([d1 = *std::move(d1)] { return as_database(D1Database::open(d1)); });
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode,
-                                       const OpenOptions&) {
-  if (Status status = check_url(url); !status.is_ok()) {
-    return status;
+                                       const OpenOptions& options) {
+  const auto parsed = parse_database_url(url);
+  if (!parsed) {
+    return parsed.error();
   }
-  return open_sqlite(std::string(sqlite_path(url)), mode);
+  if (const auto* sqlite = std::get_if<SqliteUrl>(&*parsed)) {
+    return as_database(SqliteDatabase::open(sqlite->path, mode));
+  }
+  auto d1 = d1_options_for(std::get<D1Url>(*parsed), mode, options);
+  return d1 ? as_database(D1Database::open(*std::move(d1))) : d1.error();
 }
 
 Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode,
-                                         const OpenOptions&) {
-  if (Status status = check_url(url); !status.is_ok()) {
-    return status;
+                                         const OpenOptions& options) {
+  const auto parsed = parse_database_url(url);
+  if (!parsed) {
+    return parsed.error();
   }
-  std::error_code error;
-  const std::filesystem::path path = std::filesystem::absolute(sqlite_path(url), error);
-  if (error) {
-    return Status(
-        StatusCode::kConfig,
-        "database URL " + shown(url) + ": cannot tell the current directory: " + error.message());
+  if (const auto* sqlite = std::get_if<SqliteUrl>(&*parsed)) {
+    return sqlite_factory(*sqlite, mode);
   }
-  return DatabaseFactory([path = path.string(), mode] { return open_sqlite(path, mode); });
+  return d1_factory(std::get<D1Url>(*parsed), mode, options);
 }
 
 }  // namespace spillway

@@ -15,8 +15,12 @@
 #include <spillway/database.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace spillway {
 
@@ -29,14 +33,14 @@ struct D1Options {
   std::string token;
   /// If not empty, the token is what this file holds, whatever `token` says. Read when the database
   /// is opened: after a refusal, open it anew and a replaced token counts.
-  std::string token_file;
+  std::string token_file = {};
 
   /// Plain http is taken for literal loopback addresses only (127.0.0.0/8, [::1]), and without a
   /// proxy, whatever the environment says. User-info, a query or a fragment is refused.
   std::string base_url = "https://api.cloudflare.com/client/v4";
   /// Certificates to trust, a PEM file. Empty: CURL_CA_BUNDLE or SSL_CERT_FILE of the environment,
   /// else the system's.
-  std::string ca_file;
+  std::string ca_file = {};
 
   /// True: statements that write are refused before anything is sent.
   bool is_read_only = false;
@@ -51,12 +55,20 @@ struct D1Options {
   const Clock* clock = &Clock::system();
 };
 
-class D1Http;
+/// What an answer said of the account's rate limit. What it did not say is empty.
+/// Source: developers.cloudflare.com/fundamentals/api/reference/limits.
+struct D1RateLimit {
+  std::optional<std::int64_t> limit = {};      ///< Requests in a window.
+  std::optional<std::int64_t> remaining = {};  ///< Of those, in this one.
+  /// Until the next window begins, at the time of the answer.
+  std::optional<std::chrono::milliseconds> reset_after = {};
+};
 
 class D1Database final : public Database {
  public:
   /// Checks the options; sends nothing. kInvalidArgument: an option cannot be used; the message
-  /// names it and the way out. kConfig: the token file cannot be read.
+  /// names it and the way out. kConfig: there is no usable token, or the file of certificates
+  /// cannot be read.
   [[nodiscard]] static Result<std::unique_ptr<D1Database>> open(D1Options options);
   ~D1Database() override;
 
@@ -78,10 +90,15 @@ class D1Database final : public Database {
       std::span<const Statement> statements, const ExecuteOptions& options) override;
   [[nodiscard]] DatabaseTraits traits() const override;
 
- private:
-  explicit D1Database(std::unique_ptr<D1Http> http);
+  /// What the last answer said; empty if it said nothing, or none has come. The numbers are for
+  /// people and metrics: `traits().rate` is what keeps a program within the limit.
+  [[nodiscard]] std::optional<D1RateLimit> rate_limit() const;
 
-  std::unique_ptr<D1Http> http_;
+ private:
+  class Shell;
+  explicit D1Database(std::unique_ptr<Shell> shell);
+
+  std::unique_ptr<Shell> shell_;
 };
 
 }  // namespace spillway

@@ -168,10 +168,10 @@ struct OpenOptions {
 /// ACCOUNT_ID may be left out (`d1:///DATABASE_ID`) where CLOUDFLARE_ACCOUNT_ID is set.
 /// For D1 nothing is sent yet: whether the database exists, the first statement tells.
 ///
-/// kInvalidArgument: the URL is not of a known form. kConfig: the file cannot be used (missing
-/// directory, a directory, no permission, not a database), or there is no usable token. kOverload:
-/// another process holds a lock that opening needs; try again later. The message names the URL's
-/// part that is wrong and the way out.
+/// kInvalidArgument: the URL, or what the environment adds to it, is not of a known form. kConfig:
+/// the file cannot be used (missing directory, a directory, no permission, not a database), or
+/// there is no usable token. kOverload: another process holds a lock that opening needs; try again
+/// later. The message names the URL's part that is wrong and the way out.
 [[nodiscard]] Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode,
                                                      const OpenOptions& options = {});
 
@@ -181,7 +181,7 @@ using DatabaseFactory = std::function<Result<std::unique_ptr<Database>>()>;
 /// What opens the database that `url` names, now and later: a relative path means the directory
 /// that the process is in at this call, wherever it goes afterwards. Opens nothing yet.
 /// The environment is read now, the token file each time. kInvalidArgument: as `open`. kConfig:
-/// there is no such directory any more.
+/// there is no such directory any more, or neither a token nor a file for one is named.
 [[nodiscard]] Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode,
                                                        const OpenOptions& options = {});
 

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/scoped_environment.h"
 #include "tests/support/temp_dir.h"
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace spillway {
@@ -15,6 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::ScopedEnvironment;
 
 std::string refusal_of(std::string_view url) {
   const auto database = open(url, OpenMode::kCreate);
@@ -77,8 +80,49 @@ TEST(DatabaseFactory, KeepsToTheDirectoryThatItWasMadeIn) {
   EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
 }
 
-TEST(Open, SaysThatD1IsNotThereYet) {
-  EXPECT_THAT(refusal_of("d1://account/database"), HasSubstr("not supported in this version"));
+TEST(Open, OpensAD1DatabaseWithoutSendingAnything) {
+  const ScopedEnvironment environment({{"CLOUDFLARE_API_TOKEN", "abc123SECRET"},
+                                       {"CLOUDFLARE_ACCOUNT_ID", "acc"},
+                                       {"CLOUDFLARE_API_BASE_URL", "http://127.0.0.1:1"}});
+  for (const char* url : {"d1://account/database", "d1:///database"}) {
+    const auto database = open(url, OpenMode::kCreate);
+    ASSERT_TRUE(database.has_value()) << database.error().to_string();
+    const DatabaseTraits traits = (*database)->traits();
+    EXPECT_EQ(traits.name, "D1");
+    EXPECT_EQ(traits.dialect, Dialect::kD1);
+    EXPECT_EQ(traits.limits.parameters_max, 100U);
+    EXPECT_EQ(traits.rate.per_second, 2);
+    EXPECT_EQ(traits.rate.burst, 5);
+    EXPECT_FALSE(traits.does_retry);
+  }
+}
+
+TEST(DatabaseFactory, ReadsTheEnvironmentOnceAndTheTokenFileEachTime) {
+  const testing::TempDir directory;
+  const std::string token_file = directory.path("token");
+  auto factory = [&] {
+    const ScopedEnvironment environment({{"CLOUDFLARE_API_BASE_URL", "http://127.0.0.1:1"}});
+    return database_factory("d1://acc/db", OpenMode::kCreate, {.token_file = token_file});
+  }();
+  ASSERT_TRUE(factory.has_value()) << factory.error().to_string();
+  const auto missing = (*factory)();
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().code(), StatusCode::kConfig);
+  EXPECT_THAT(missing.error().message(), HasSubstr(token_file));
+  std::ofstream(token_file) << "abc123SECRET\n";
+  const auto opened = (*factory)();
+  EXPECT_TRUE(opened.has_value()) << opened.error().to_string();
+}
+
+TEST(DatabaseFactory, OfD1NeedsAToken) {
+  const ScopedEnvironment environment({{"CLOUDFLARE_API_TOKEN", ""}});
+  const auto factory = database_factory("d1://acc/db", OpenMode::kCreate);
+  ASSERT_FALSE(factory.has_value());
+  EXPECT_EQ(factory.error().code(), StatusCode::kConfig);
+  EXPECT_THAT(factory.error().message(), HasSubstr("set CLOUDFLARE_API_TOKEN"));
+}
+
+TEST(Open, SaysThatTheGatewayIsNotThereYet) {
   EXPECT_THAT(refusal_of("d1+https://host/x"), HasSubstr("not supported in this version"));
 }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Statements and values as D1's REST API takes them.
+//
+// D1 binds every JSON number as a REAL and knows neither blobs nor texts that are not UTF-8. So a
+// value that would not arrive as it is goes as a text, and its place in the SQL says what to make
+// of it. docs/facts.md, "Values to D1", says what was measured.
+#pragma once
+
+#include <spillway/database.h>
+#include <spillway/status.h>
+
+#include "d1/sql_text.h"
+
+#include <string>
+#include <string_view>
+
+namespace spillway {
+
+/// One member of a batch.
+struct D1Query {
+  std::string sql;
+  std::string params = {};  ///< A JSON array, or empty if there are none.
+};
+
+/// The statement with the values of one row, which arrive unchanged.
+///
+/// kInvalidArgument: the number of values is not that of the parameters, or a number is not finite.
+/// kTooBig: over one of the limits; the message names it.
+[[nodiscard]] Result<D1Query> encode(const SqlStatement& statement, const Row& row,
+                                     const DatabaseLimits& limits);
+
+/// The statement as it stands, parameters by number, up to `bytes` of its text, with values that
+/// are only roughly those of the row: for a statement whose result does not matter. Values of more
+/// than a kilobyte go as NULL.
+[[nodiscard]] D1Query encode_roughly(const SqlStatement& statement, const Row& row,
+                                     std::size_t bytes);
+
+/// The body of a request that runs queries in one transaction.
+class BatchBody {
+ public:
+  void add(std::string_view sql, std::string_view params);
+  [[nodiscard]] std::string json() &&;
+
+ private:
+  std::string json_ = R"({"batch":[)";
+};
+
+}  // namespace spillway

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+#include "d1/d1_answer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace spillway {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr CellForm kPlain = CellForm::kPlain;
+constexpr CellForm kTagged = CellForm::kTagged;
+constexpr CellForm kTaggedBytes = CellForm::kTaggedBytes;
+
+Result<std::vector<StatementResult>> read(std::string body, std::vector<CellForm> forms = {kPlain},
+                                          int http_status = 200) {
+  return read_answer({.http_status = http_status, .body = std::move(body)}, forms);
+}
+
+Status failure(const std::string& body, int http_status = 200) {
+  const auto results = read(body, {kPlain}, http_status);
+  EXPECT_FALSE(results) << body;
+  return results.status();
+}
+
+// A whole answer with these results of statements.
+std::string success(const std::string& results) {
+  return R"({"success":true,"errors":[],"messages":[],"result":[)" + results + "]}";
+}
+
+// One result with one column and one row.
+std::string cell(const std::string& json) {
+  return success(R"({"success":true,"results":{"columns":["c"],"rows":[[)" + json + R"(]]}})");
+}
+
+Value value_of(const std::string& json, CellForm form) {
+  const auto results = read(cell(json), {form});
+  EXPECT_TRUE(results) << json << ": " << results.status().to_string();
+  return results ? results->front().rows.front().front() : Value(std::string("no value"));
+}
+
+constexpr const char* kWritten = R"({"success":true,"results":{"columns":[],"rows":[]}})";
+
+TEST(D1Answer, ReadsColumnsRowsAndFigures) {
+  const auto results = read(success(
+      R"({"results":{"columns":["a","a","b"],"rows":[[1,"x",null],[2,"y",0.5]]},"success":true,)"
+      R"("meta":{"changes":3,"last_row_id":7,"rows_read":11,"rows_written":5,"duration":0.25}})"));
+  ASSERT_TRUE(results) << results.status().to_string();
+  ASSERT_EQ(results->size(), 1U);
+  const StatementResult& result = results->front();
+  EXPECT_EQ(result.columns, (std::vector<std::string>{"a", "a", "b"}));
+  EXPECT_EQ(result.rows, (std::vector<Row>{{std::int64_t{1}, std::string("x"), Value()},
+                                           {std::int64_t{2}, std::string("y"), 0.5}}));
+  EXPECT_EQ(result.meta.changes, 3);
+  EXPECT_EQ(result.meta.last_row_id, 7);
+  EXPECT_EQ(result.meta.rows_read, 11);
+  EXPECT_EQ(result.meta.rows_written, 5);
+  EXPECT_EQ(result.meta.duration, std::chrono::microseconds(250));
+}
+
+TEST(D1Answer, DoesWithoutFigures) {
+  for (const char* meta : {"", R"(,"meta":null)", R"(,"meta":{})", R"(,"meta":[1])",
+                           R"(,"meta":{"changes":"3","duration":-1,"rows_read":1e300})"}) {
+    const auto results = read(success(R"({"success":true,"results":[])" + std::string(meta) + "}"));
+    ASSERT_TRUE(results) << meta;
+    EXPECT_EQ(results->front().meta.changes, 0);
+    EXPECT_EQ(results->front().meta.rows_read, 0);
+    EXPECT_EQ(results->front().meta.duration, std::chrono::microseconds(0));
+  }
+}
+
+TEST(D1Answer, TakesAStatementWithoutRowsInEachFormThatIsSent) {
+  for (const char* results : {kWritten, R"({"success":true})", R"({"success":true,"results":null})",
+                              R"({"success":true,"results":[]})"}) {
+    EXPECT_TRUE(read(success(results))) << results;
+  }
+}
+
+TEST(D1Answer, TellsIntegersFromRealsAsFarAsD1Does) {
+  EXPECT_EQ(value_of("0", kPlain), Value(std::int64_t{0}));
+  EXPECT_EQ(value_of("-3", kPlain), Value(std::int64_t{-3}));
+  EXPECT_EQ(value_of("9007199254740991", kPlain), Value(std::int64_t{9007199254740991}));
+  EXPECT_EQ(value_of("9007199254740992", kPlain), Value(9007199254740992.0));
+  EXPECT_EQ(value_of("-9223372036854775808", kPlain), Value(-9223372036854775808.0));
+  EXPECT_EQ(value_of("100000000000000000000", kPlain), Value(1e20));
+  EXPECT_EQ(value_of("0.5", kPlain), Value(0.5));
+  EXPECT_EQ(value_of("1e21", kPlain), Value(1e21));
+  EXPECT_EQ(value_of("null", kPlain), Value());
+  EXPECT_EQ(value_of(R"("i7")", kPlain), Value(std::string("i7")));
+  EXPECT_EQ(value_of("[0,255]", kPlain), Value(Blob{std::byte{0}, std::byte{255}}));
+}
+
+TEST(D1Answer, ReadsTaggedValuesExactly) {
+  EXPECT_EQ(value_of(R"("i9223372036854775807")", kTagged),
+            Value(std::numeric_limits<std::int64_t>::max()));
+  EXPECT_EQ(value_of(R"("i-9223372036854775808")", kTagged),
+            Value(std::numeric_limits<std::int64_t>::min()));
+  EXPECT_EQ(value_of("3", kTagged), Value(3.0));
+  EXPECT_EQ(value_of("5e-324", kTagged), Value(5e-324));
+  EXPECT_EQ(value_of("9223372036854776000", kTagged), Value(9223372036854775808.0));
+  EXPECT_TRUE(std::signbit(std::get<double>(value_of(R"("z")", kTagged))));
+  EXPECT_EQ(value_of(R"("+")", kTagged), Value(std::numeric_limits<double>::infinity()));
+  EXPECT_EQ(value_of(R"("-")", kTagged), Value(-std::numeric_limits<double>::infinity()));
+  EXPECT_EQ(value_of(R"("t")", kTagged), Value(std::string()));
+  EXPECT_EQ(value_of(R"("tt\u0000x")", kTagged), Value(std::string("t\0x", 3)));
+  EXPECT_EQ(value_of("[116,0]", kTagged), Value(Blob{std::byte{116}, std::byte{0}}));
+  EXPECT_EQ(value_of("[]", kTagged), Value(Blob{}));
+  EXPECT_EQ(value_of("null", kTagged), Value());
+  EXPECT_EQ(value_of("[116,0,255]", kTaggedBytes), Value(std::string("\0\xFF", 2)));
+  EXPECT_EQ(value_of("[98,0,255]", kTaggedBytes), Value(Blob{std::byte{0}, std::byte{255}}));
+  EXPECT_EQ(value_of(R"("i7")", kTaggedBytes), Value(std::int64_t{7}));
+}
+
+TEST(D1Answer, CountsNoValueThatItDoesNotUnderstand) {
+  const struct {
+    const char* json;
+    CellForm form;
+  } cases[] = {
+      {"true", kPlain},
+      {"{}", kPlain},
+      {"[256]", kPlain},
+      {"[-1]", kPlain},
+      {"[1.5]", kPlain},
+      {R"(["a"])", kPlain},
+      {R"("")", kTagged},
+      {R"("x1")", kTagged},
+      {R"("i")", kTagged},
+      {R"("i1x")", kTagged},
+      {R"("i9223372036854775808")", kTagged},
+      {R"("z1")", kTagged},
+      {"true", kTagged},
+      {"{}", kTagged},
+      {"[]", kTaggedBytes},
+      {"[120,1]", kTaggedBytes},
+      {"[300]", kTaggedBytes},
+  };
+  for (const auto& each : cases) {
+    const auto results = read(cell(each.json), {each.form});
+    ASSERT_FALSE(results) << each.json;
+    EXPECT_EQ(results.error().code(), StatusCode::kLost) << each.json;
+    EXPECT_EQ(results.error().execution(), Execution::kMaybe) << each.json;
+  }
+}
+
+// Whatever says success but is not whole may have been executed, and is no success.
+TEST(D1Answer, CountsNothingAsSuccessThatIsNotWhole) {
+  for (const std::string& body : {
+           std::string(),
+           std::string("  \n"),
+           std::string("{"),
+           std::string("<!DOCTYPE html><html><body>fine</body></html>"),
+           std::string("OK"),
+           std::string("[]"),
+           std::string("null"),
+           std::string("\"success\""),
+           std::string("{}"),
+           std::string(R"({"result":[{"success":true,"results":[]}],"errors":[]})"),
+           std::string(R"({"success":"true","result":[{"success":true,"results":[]}]})"),
+           std::string(R"({"success":1,"result":[{"success":true,"results":[]}]})"),
+           std::string(R"({"success":false,"errors":[],"result":[]})"),
+           std::string(R"({"success":true})"),
+           std::string(R"({"success":true,"result":null})"),
+           std::string(R"({"success":true,"result":{}})"),
+           success(""),
+           success(std::string(kWritten) + "," + kWritten),
+           success("null"),
+           success("{}"),
+           success(R"({"results":[]})"),
+           success(R"({"success":false,"results":[]})"),
+           success(R"({"success":true,"results":"x"})"),
+           success(R"({"success":true,"results":[{"c":1}]})"),
+           success(R"({"success":true,"results":{"columns":["c"]}})"),
+           success(R"({"success":true,"results":{"rows":[[1]]}})"),
+           success(R"({"success":true,"results":{"columns":["c"],"rows":[[1,2]]}})"),
+           success(R"({"success":true,"results":{"columns":["c"],"rows":[{"c":1}]}})"),
+           success(R"({"success":true,"results":{"columns":[1],"rows":[[1]]}})"),
+           success(R"({"success":true,"results":{"columns":"c","rows":[["1"]]}})"),
+           success(kWritten).substr(0, 50),
+           std::string(R"({"success":true,"errors":[{"code":7500,"message":"new"}],"result":[)") +
+               kWritten + "]}",
+       }) {
+    for (const int http_status : {200, 204}) {
+      const Status status = failure(body, http_status);
+      EXPECT_EQ(status.code(), StatusCode::kLost) << body;
+      EXPECT_EQ(status.execution(), Execution::kMaybe) << body;
+      EXPECT_EQ(status.http_status(), http_status) << body;
+      EXPECT_LE(status.message().size(), 256U);
+      EXPECT_THAT(status.message(), Not(HasSubstr("<html")));
+    }
+  }
+  EXPECT_FALSE(read(success(kWritten), {kPlain}, 500));
+  EXPECT_TRUE(read(success(kWritten)));
+}
+
+TEST(D1Answer, ReadsTheErrorsThatD1Sends) {
+  const Status status =
+      failure(R"({"messages":[],"result":[],"success":false,"errors":[{"code":7500,)"
+              R"("message":"too many SQL variables at offset 434: SQLITE_ERROR"}]})",
+              400);
+  EXPECT_EQ(status.code(), StatusCode::kTooBig);
+  EXPECT_EQ(status.d1_code(), 7500);
+  EXPECT_EQ(status.http_status(), 400);
+  EXPECT_EQ(status.message(), "too many SQL variables");
+}
+
+TEST(D1Answer, TakesTheHttpStatusWhereTheErrorsSayNothing) {
+  for (const std::string& errors :
+       {std::string("null"), std::string("[]"), std::string("[{}]"), std::string("\"x\""),
+        std::string("5"), std::string("[null]"), std::string("[[]]"),
+        std::string(R"([{"code":"7500","message":5}])"), std::string(R"([{"code":1e30}])"),
+        std::string(R"([{"code":-7404}])"), std::string(R"([{"code":99999999999}])"),
+        std::string(R"([{"message":{"a":1}}])")}) {
+    const std::string body = R"({"success":false,"errors":)" + errors + "}";
+    EXPECT_EQ(failure(body, 400).code(), StatusCode::kPermanent) << body;
+    EXPECT_EQ(failure(body, 429).code(), StatusCode::kOverload) << body;
+    EXPECT_EQ(failure(body, 503).code(), StatusCode::kLost) << body;
+    EXPECT_EQ(failure(body, 503).message(), "unknown error (HTTP 503)") << body;
+    EXPECT_EQ(failure(body, 503).d1_code(), 0) << body;
+  }
+}
+
+TEST(D1Answer, ReadsTheErrorOfOneStatementAndOfServicesWithAnotherForm) {
+  EXPECT_EQ(failure(success(R"({"success":false,"error":"UNIQUE constraint failed: a.b"})")).code(),
+            StatusCode::kConstraint);
+  EXPECT_EQ(failure(R"({"code":10000,"error":"go away"})", 400).code(), StatusCode::kAuth);
+}
+
+TEST(D1Answer, FollowsTheChainOfCauses) {
+  const Status status = failure(
+      R"({"success":false,"errors":[{"code":7500,"message":"failed","error_chain":[)"
+      R"({"code":1,"message":"because","error_chain":[{"message":"Network connection lost."}]}]},)"
+      R"({"code":2,"message":"and"}]})",
+      400);
+  EXPECT_EQ(status.code(), StatusCode::kLost);
+  EXPECT_EQ(status.to_string(),
+            "lost: failed; because permanent: because; because lost: Network connection lost.; "
+            "because permanent: and");
+}
+
+TEST(D1Answer, BearsAnyDepthOfNesting) {
+  constexpr int kDepth = 10'000;
+  std::string chain;
+  std::string ends;
+  for (int i = 0; i < kDepth; ++i) {
+    chain += R"({"code":1,"message":"deeper","error_chain":[)";
+    ends += "]}";
+  }
+  const Status status = failure(R"({"success":false,"errors":[)" + chain + ends + "]}", 400);
+  EXPECT_EQ(status.code(), StatusCode::kPermanent);
+  EXPECT_EQ(status.message(), "deeper");
+  const std::string open(kDepth, '[');
+  const std::string close(kDepth, ']');
+  EXPECT_EQ(failure(cell(open + close)).code(), StatusCode::kLost);
+  EXPECT_EQ(failure(open + close).code(), StatusCode::kLost);
+  EXPECT_EQ(failure(open).code(), StatusCode::kLost);
+}
+
+TEST(D1Answer, TellsWhatCameInPlaceOfJson) {
+  const std::string page = "\n<html><body>" + std::string(6'000, 'x') + "</body></html>";
+  EXPECT_EQ(failure(page, 504).message(), "HTTP 504 with HTML in place of JSON");
+  EXPECT_EQ(failure("", 502).message(), "HTTP 502 without a body");
+  EXPECT_EQ(failure(R"({"success":tr)", 200).message(),
+            "HTTP 200 with a body that is not whole JSON");
+  EXPECT_EQ(failure("upstream request timeout", 503).message(),
+            "HTTP 503 with a plain text: upstream request timeout");
+  EXPECT_EQ(failure("error code: 1015\n", 429).message(),
+            "HTTP 429 with a plain text: error code: 1015");
+  EXPECT_EQ(failure("bytes \xFF", 503).message(), "HTTP 503 with a body that is not whole JSON");
+  const struct {
+    int http_status;
+    StatusCode code;
+  } cases[] = {
+      {301, StatusCode::kConfig}, {400, StatusCode::kPermanent}, {401, StatusCode::kAuth},
+      {403, StatusCode::kAuth},   {413, StatusCode::kTooBig},    {429, StatusCode::kOverload},
+      {500, StatusCode::kLost},   {502, StatusCode::kLost},      {504, StatusCode::kLost},
+  };
+  for (const auto& each : cases) {
+    EXPECT_EQ(failure(page, each.http_status).code(), each.code) << each.http_status;
+    EXPECT_EQ(failure("", each.http_status).code(), each.code) << each.http_status;
+  }
+}
+
+TEST(D1Answer, PassesOnWhatTheTransportSaysAndWhatTheServerAsksToWait) {
+  const std::vector<CellForm> forms = {kPlain};
+  const Status cut(StatusCode::kLost, "connection closed");
+  EXPECT_EQ(read_answer({.transport = cut, .body = success(kWritten)}, forms).status().message(),
+            "connection closed");
+  for (const char* body : {"{}", "<html>", R"({"errors":[{"code":971}]})"}) {
+    EXPECT_EQ(read_answer(
+                  {.http_status = 429, .body = body, .retry_after = std::chrono::seconds(7)}, forms)
+                  .status()
+                  .retry_after(),
+              std::chrono::seconds(7))
+        << body;
+  }
+}
+
+}  // namespace
+}  // namespace spillway
