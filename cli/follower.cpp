@@ -85,7 +85,7 @@ Status Follower::begin(const std::function<Status()>& list) {
 
 Status Follower::look(milliseconds overlap) {
   const WallTime now = Clock::system().wall_now();
-  const Status status = reader_.for_each_page(
+  Status status = reader_.for_each_page(
       {.since = window_.since(overlap), .until = {}}, LogOrder::kOldestFirst, LogReader::kPageRows,
       [this](LogPage page) { return show(std::move(page.rows)); });
   if (status.is_ok()) {
