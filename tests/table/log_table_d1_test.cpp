@@ -28,7 +28,7 @@ using testing::value_of;
 constexpr std::int64_t kWriter = 9'007'199'254'740'991;  // 2^53 - 1, the greatest there is.
 constexpr std::size_t kTextBytesMax = 2'000'000;
 
-Record record_of(std::int64_t seq, std::string message = "hello") {
+Record record_of(std::int64_t seq, const std::string& message = "hello") {
   return make_record({.time = WallTime(std::chrono::milliseconds(1'787'898'912'345)),
                       .level = Level::kWarn,
                       .context = "app",
