@@ -3,8 +3,8 @@
 // Database: what Spillway needs from a database, in the shape of D1.
 //
 // Two virtual calls. `execute` runs a list of statements as one transaction and gives one result
-// for each; `traits` says what kind of database it is. SqliteDatabase (a local file) implements it,
-// and D1 over HTTP will; wrappers that retry, count or inject faults override `execute` and hand
+// for each; `traits` says what kind of database it is. SqliteDatabase (a local file) and D1Database
+// (over HTTP) implement it; wrappers that retry, count or inject faults override `execute` and hand
 // `traits` on.
 //
 // A Database is used by one thread at a time; it may move between threads. One call is one attempt:
