@@ -97,6 +97,9 @@ Result<BaseUrl> parse_base_url(const std::string& url, const std::string& name) 
         name, std::string("is not an https URL: ") + curl_url_strerror(parsed.error()));
   }
   BaseUrl base = as_base_url(parsed);
+  if (!std::all_of(base.text.begin(), base.text.end(), is_plain_ascii)) {  // Was %D1, say.
+    return unusable_base_url(name, "has a character in its host that no host name has");
+  }
   if (!base.is_https && parsed.part(CURLUPART_SCHEME) != "http") {
     return unusable_base_url(name, "is neither an https nor an http URL");
   }

@@ -13,7 +13,7 @@ namespace {
 constexpr Verdict not_executed(StatusCode code) { return {code, Execution::kNo, false, 0}; }
 
 // Codes that mean one thing only. 7500 is not among them.
-// Source: docs/facts.md, "Codes of the REST API".
+// Source: docs/facts.md, "Errors".
 std::optional<Verdict> verdict_of_code(int code) {
   switch (code) {
     case 971:

@@ -160,6 +160,15 @@ class RowEncoder {
   std::size_t next_number_;
 };
 
+// "LIKE?" is two tokens, and "LIKEunhex(?1)" would be one.
+void append_apart(std::string_view place, std::string& sql) {
+  constexpr std::string_view kEndsToken = " \t\r\n\f(),;=<>+-*/%|&~";
+  const bool is_apart =
+      place.front() == '?' || sql.empty() || kEndsToken.find(sql.back()) != std::string_view::npos;
+  sql += is_apart ? "" : " ";
+  sql += place;
+}
+
 // The text up to `bytes` with each parameter replaced by what `place_of` says.
 template <typename PlaceOf>
 std::string with_places(const SqlStatement& statement, std::size_t bytes, PlaceOf&& place_of) {
@@ -170,7 +179,7 @@ std::string with_places(const SqlStatement& statement, std::size_t bytes, PlaceO
       break;
     }
     sql.append(statement.text, kept, parameter.begin - kept);
-    sql += place_of(parameter);
+    append_apart(place_of(parameter), sql);
     kept = parameter.begin + parameter.bytes;
   }
   return sql.append(statement.text, kept, bytes - kept);

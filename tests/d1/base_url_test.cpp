@@ -83,6 +83,10 @@ TEST(BaseUrl, HasNoByteThatDoesNotBelongInAUrl) {
   }
 }
 
+TEST(BaseUrl, HasAHostOfAsciiEvenIfItIsWrittenEncoded) {
+  EXPECT_THAT(refusal_of("https://%d1.example.com"), HasSubstr("host"));
+}
+
 TEST(BaseUrl, IsAUrlOfHttp) {
   EXPECT_THAT(refusal_of("ftp://127.0.0.1/SECRET"), HasSubstr("neither an https nor an http"));
   EXPECT_THAT(refusal_of("file:///etc/passwd"), HasSubstr("https"));

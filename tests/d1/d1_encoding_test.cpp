@@ -77,6 +77,11 @@ TEST(D1Encoding, SendsABlobInHex) {
   expect_query("SELECT ?", {Blob()}, "SELECT unhex(?1)", R"([""])");
 }
 
+TEST(D1Encoding, KeepsAParameterApartFromTheWordBeforeIt) {
+  expect_query("SELECT?WHERE a LIKE?OR?", {std::int64_t{1}, Blob(), 1.5},
+               "SELECT (+CAST(?1 AS INTEGER))WHERE a LIKE unhex(?2)OR?3", R"(["1","",1.5])");
+}
+
 TEST(D1Encoding, SendsNullAsNull) { expect_query("SELECT ?", {Value()}, "SELECT ?1", "[null]"); }
 
 TEST(D1Encoding, LeavesTheParametersOutIfThereAreNone) {
