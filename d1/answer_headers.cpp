@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 7> kHeadersOfInterest = {
 // Longer than anybody will wait (31 years), and far from the end of what milliseconds can count.
 constexpr std::int64_t kSecondsMax = 1'000'000'000;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   return begin == std::string_view::npos
              ? std::string_view()
@@ -79,7 +79,7 @@ struct ListItem {
   [[nodiscard]] std::optional<std::int64_t> number(char key) const {
     for (std::size_t at = 0; at < parameters.size();) {
       const std::size_t end = std::min(parameters.find(';', at), parameters.size());
-      const std::string_view parameter = trimmed(parameters.substr(at, end - at));
+      const std::string_view parameter = without_blanks(parameters.substr(at, end - at));
       if (parameter.size() > 2 && parameter[0] == key && parameter[1] == '=') {
         return whole_number(parameter.substr(2));
       }
@@ -94,7 +94,7 @@ void for_each_item(std::string_view list, const std::function<void(const ListIte
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::string_view item = list.substr(at, end - at);
     const std::size_t semicolon = std::min(item.find(';'), item.size());
-    visit({trimmed(item.substr(0, semicolon)), item.substr(semicolon)});
+    visit({without_blanks(item.substr(0, semicolon)), item.substr(semicolon)});
     at = end + 1;
   }
 }
@@ -122,10 +122,10 @@ void AnswerHeaders::take(std::string_view line) {
     are_whole_ = are_whole_ || line == "\r\n" || line == "\n";
     return;
   }
-  std::string name = lower_case(trimmed(line.substr(0, colon)));
+  std::string name = lower_case(without_blanks(line.substr(0, colon)));
   if (std::find(kHeadersOfInterest.begin(), kHeadersOfInterest.end(), name) !=
       kHeadersOfInterest.end()) {
-    values_.insert_or_assign(std::move(name), std::string(trimmed(line.substr(colon + 1))));
+    values_.insert_or_assign(std::move(name), std::string(without_blanks(line.substr(colon + 1))));
   }
 }
 

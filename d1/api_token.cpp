@@ -17,7 +17,7 @@
 namespace spillway {
 namespace {
 
-constexpr std::string_view kWhiteSpace = " \t\r\n\v\f";
+constexpr std::string_view kAroundTokens = " \t\r\n\v\f";
 constexpr std::string_view kInPlaceOfToken = "[token]";
 constexpr std::string_view kBearer = "bearer ";
 
@@ -129,11 +129,11 @@ void replace_cut_token(std::string& text, std::string_view token) {
 }  // namespace
 
 Result<std::string> usable_token(std::string_view text, std::string_view source) {
-  const std::size_t begin = text.find_first_not_of(kWhiteSpace);
+  const std::size_t begin = text.find_first_not_of(kAroundTokens);
   if (begin == std::string_view::npos) {
     return Status(StatusCode::kConfig, std::string(source) + " holds no token");
   }
-  text = text.substr(begin, text.find_last_not_of(kWhiteSpace) - begin + 1);
+  text = text.substr(begin, text.find_last_not_of(kAroundTokens) - begin + 1);
   if (!std::all_of(text.begin(), text.end(), is_token_byte)) {
     return Status(StatusCode::kConfig,
                   std::string(source) +

@@ -10,7 +10,7 @@
 namespace spillway {
 namespace {
 
-constexpr Verdict not_executed(StatusCode code) { return {code, Execution::kNo, false, 0}; }
+constexpr Verdict refused_as(StatusCode code) { return {code, Execution::kNo, false, 0}; }
 
 // Codes that mean one thing only. 7500 is not among them.
 // Source: docs/facts.md, "Errors".
@@ -18,16 +18,16 @@ std::optional<Verdict> verdict_of_code(int code) {
   switch (code) {
     case 971:
     case 10100:
-      return not_executed(StatusCode::kRateLimited);
+      return refused_as(StatusCode::kRateLimited);
     case 9106:
     case 10000:
-      return not_executed(StatusCode::kAuth);
+      return refused_as(StatusCode::kAuth);
     case 7003:
     case 7403:
     case 7404:
-      return not_executed(StatusCode::kConfig);
+      return refused_as(StatusCode::kConfig);
     case 7400:
-      return not_executed(StatusCode::kPermanent);
+      return refused_as(StatusCode::kPermanent);
     default:
       return std::nullopt;
   }
@@ -37,19 +37,19 @@ Verdict verdict_of_http_status(int status) {
   switch (status) {
     case 401:
     case 403:
-      return not_executed(StatusCode::kAuth);
+      return refused_as(StatusCode::kAuth);
     case 413:
-      return not_executed(StatusCode::kTooBig);
+      return refused_as(StatusCode::kTooBig);
     case 429:
-      return not_executed(StatusCode::kOverload);
+      return refused_as(StatusCode::kOverload);
     default:
       break;
   }
   if (status >= 300 && status < 400) {
-    return not_executed(StatusCode::kConfig);
+    return refused_as(StatusCode::kConfig);
   }
   if (status >= 400 && status < 500) {
-    return not_executed(StatusCode::kPermanent);
+    return refused_as(StatusCode::kPermanent);
   }
   return {StatusCode::kLost, Execution::kMaybe, false, 0};  // Also 200 without success.
 }

@@ -215,9 +215,9 @@ Meta meta_of(const Json& statement) {
   meta.rows_read = whole_number_of(member(*figures, "rows_read"));
   meta.rows_written = whole_number_of(member(*figures, "rows_written"));
   constexpr double kMillisecondsMax = 1e12;
-  const double milliseconds = number_of(member(*figures, "duration"));
-  if (milliseconds > 0 && milliseconds < kMillisecondsMax) {
-    meta.duration = std::chrono::microseconds(static_cast<std::int64_t>(milliseconds * 1000));
+  const double duration_ms = number_of(member(*figures, "duration"));
+  if (duration_ms > 0 && duration_ms < kMillisecondsMax) {
+    meta.duration = std::chrono::microseconds(static_cast<std::int64_t>(duration_ms * 1000));
   }
   return meta;
 }

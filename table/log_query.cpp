@@ -15,7 +15,7 @@ namespace {
 
 // What a page answers, by number. The last row of a filtered page is no row of the table: it says
 // how far the page came, and has no level.
-enum Column : std::size_t {
+enum PageColumn : std::size_t {
   kCreatedAt,
   kWriter,
   kSeq,

@@ -231,7 +231,7 @@ TEST_F(DatabaseSink, RefusesWhatNoWaitingCanMendWithOneLineThatNamesIt) {
       {"sqlite:", {}, "\"sqlite:\" names no file"},
       {"sqlite://host/logs.db", {}, "has // after the scheme"},
       {"postgres:logs", {}, "\"postgres:logs\" has an unknown scheme"},
-      {"d1://", {}, "\"d1://\" is not supported in this version"},
+      {"d1://", {}, "\"d1://\" names no database"},
       {"two\nlines:x", {}, "\"two?lines:x\" has an unknown scheme"},
       {url(), {.table = ""}, "table name"},
       {url(), {.table = std::string(65, 't')}, "table name"},
