@@ -23,6 +23,7 @@ using LimitsReal = std::numeric_limits<double>;
 
 std::vector<Row> rows_of_one(const std::vector<Value>& values) {
   std::vector<Row> rows;
+  rows.reserve(values.size());
   for (const Value& value : values) {
     rows.push_back({value});
   }

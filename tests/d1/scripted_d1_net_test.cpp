@@ -416,6 +416,7 @@ TEST_F(ScriptedD1FaultTest, ForgetsOpenConnections) {
   EXPECT_TRUE(is_lost(insert));
   EXPECT_EQ(stored(), "0");
   EXPECT_EQ(d1.counts().requests, 1U);
+  client.set_read_timeout(20, 0);
   EXPECT_THAT(body(insert), HasSubstr("\"changes\":1"));
 }
 
@@ -454,9 +455,9 @@ TEST(ScriptedD1, EndsAtOnceWhileRequestsHang) {
     answered.push_back(std::async(std::launch::async, [&d1 = *d1] {
       httplib::Client client("127.0.0.1", d1.port());
       client.set_bearer_token_auth(d1.options().token);
-      return static_cast<bool>(client.Post(
-          ("/client/v4/accounts/acc/d1/database/" + d1.options().database_id + "/raw"),
-          query("SELECT 1"), "application/json"));
+      return static_cast<bool>(
+          client.Post(("/client/v4/accounts/acc/d1/database/" + d1.options().database_id + "/raw"),
+                      query("SELECT 1"), "application/json"));
     }));
   }
   ASSERT_TRUE(d1->wait_for_requests(faults.size()));

@@ -10,7 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <optional>
+#include <string>
 #include <variant>
 
 namespace spillway::testing {
@@ -107,10 +107,10 @@ void add_statement(const Json& query, D1Body& body) {
 }
 
 const std::string& decimal_of(std::byte byte) {
-  static const std::vector<std::string> decimals = [] {
-    std::vector<std::string> all;
-    for (int number = 0; number < 256; ++number) {
-      all.push_back(std::to_string(number) + ',');
+  static const std::array<std::string, 256> decimals = [] {
+    std::array<std::string, 256> all;
+    for (std::size_t number = 0; number < all.size(); ++number) {
+      all[number] = std::to_string(number) + ',';
     }
     return all;
   }();
