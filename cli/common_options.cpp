@@ -3,9 +3,18 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/duration.h"
+
+#include <optional>
 #include <utility>
 
 namespace spillway {
+
+namespace {
+
+constexpr std::chrono::milliseconds kDurationMax = std::chrono::hours(1);
+
+}  // namespace
 
 void add_database(CLI::App& command, DatabaseChoice& choice) {
   command.add_option("--db", choice.url);
@@ -20,6 +29,22 @@ void add_level(CLI::App& command, std::function<void(Level)> take) {
       refuse_value("--level", text, "is no level; use trace, debug, info, warn, error or critical");
     }
     take(*level);
+  });
+}
+
+void add_duration(CLI::App& command, const std::string& name, const std::string& example,
+                  std::chrono::milliseconds& target) {
+  command.add_option_function<std::string>(name, [name, example, &target](const std::string& text) {
+    const auto duration = parse_duration(text);
+    if (!duration) {
+      refuse_value(
+          name, text,
+          "is not a positive whole number with a unit (ms, s, min or h), for example " + example);
+    }
+    if (*duration > kDurationMax) {
+      refuse_value(name, text, "is longer than 1h; for example " + example);
+    }
+    target = *duration;
   });
 }
 

@@ -7,6 +7,7 @@
 #include <spillway/record.h>
 #include <spillway/status.h>
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -25,6 +26,9 @@ struct DatabaseChoice {
 void add_database(CLI::App& command, DatabaseChoice& choice);
 /// --level, handed to `take`.
 void add_level(CLI::App& command, std::function<void(Level)> take);
+/// A length of time from 1 ms to 1 h.
+void add_duration(CLI::App& command, const std::string& name, const std::string& example,
+                  std::chrono::milliseconds& target);
 
 /// Makes parsing fail: "--level: 'x' is no level". Throws CLI::ValidationError.
 [[noreturn]] void refuse_value(const std::string& option, const std::string& value,

@@ -49,8 +49,13 @@ milliseconds pause_after(const Status& failure, milliseconds interval) {
 }  // namespace
 
 Follower::Follower(LogReader& reader, RowPrinter& printer, const StopWatcher& stop,
-                   std::string floor)
-    : reader_(reader), printer_(printer), stop_(stop), floor_(std::move(floor)), window_(floor_) {}
+                   std::string floor, milliseconds interval)
+    : reader_(reader),
+      printer_(printer),
+      stop_(stop),
+      floor_(std::move(floor)),
+      window_(floor_),
+      interval_(interval) {}
 
 bool Follower::show(std::vector<LogRow> rows) {
   std::erase_if(rows, [this](const LogRow& row) { return !window_.note(row.key); });
@@ -118,8 +123,10 @@ Status Follower::persist(const std::function<Status()>& step) {
 }
 
 void Follower::choose_interval() {
-  if (const auto traits = reader_.connect()) {
-    interval_ = traits->dialect == Dialect::kSqlite ? kFileInterval : kServerInterval;
+  if (interval_ == milliseconds(0)) {
+    const auto traits = reader_.connect();
+    const bool is_file = traits && traits->dialect == Dialect::kSqlite;
+    interval_ = is_file ? kFileInterval : kServerInterval;
   }
 }
 

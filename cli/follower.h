@@ -22,8 +22,10 @@ namespace spillway {
 
 class Follower {
  public:
-  /// All must outlive it. Rows before `floor` are never shown.
-  Follower(LogReader& reader, RowPrinter& printer, const StopWatcher& stop, std::string floor);
+  /// All must outlive it. Rows before `floor` are never shown. `interval` is the time between two
+  /// looks; 0: 1 s for a file, 5 s for D1.
+  Follower(LogReader& reader, RowPrinter& printer, const StopWatcher& stop, std::string floor,
+           std::chrono::milliseconds interval);
 
   /// Shows what `list` shows, through `show`, and from then on what is new, until a signal ends it
   /// or nobody reads any more: kDone. kError: nothing can be read or printed, and no waiting helps.

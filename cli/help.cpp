@@ -90,8 +90,9 @@ Options:
   --context NAME     Rows of this context
   --grep TEXT        Rows whose message or fields hold TEXT, upper and lower case as given
   --limit N          The newest N, at most 100000 (default: 20; with --since: all)
-  --follow           Go on with rows as they come, until Ctrl-C. Looks every second, at D1
-                     every 5 s; rows that are stored up to 5 min late are found too
+  --follow           Go on with rows as they come, until Ctrl-C; also with those that are
+                     stored late: up to 15 s at once, up to 5 min after half a minute
+  --interval TIME    How often --follow looks (default: every second, at D1 every 5 s)
   --json             One JSON object a line, the row as it is stored
   -h, --help         Show this text
 

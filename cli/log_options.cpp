@@ -3,31 +3,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/duration.h"
-
-#include <chrono>
 #include <string>
 
 namespace spillway {
 namespace {
-
-constexpr std::chrono::milliseconds kDurationMax = std::chrono::hours(1);
-
-void add_duration(CLI::App& command, const std::string& name, const std::string& example,
-                  std::chrono::milliseconds& target) {
-  command.add_option_function<std::string>(name, [name, example, &target](const std::string& text) {
-    const auto duration = parse_duration(text);
-    if (!duration) {
-      refuse_value(
-          name, text,
-          "is not a positive whole number with a unit (ms, s, min or h), for example " + example);
-    }
-    if (*duration > kDurationMax) {
-      refuse_value(name, text, "is longer than 1h; for example " + example);
-    }
-    target = *duration;
-  });
-}
 
 void add_level_source(CLI::App& command, LevelSource& target) {
   command.add_option_function<std::string>("--level-from", [&target](const std::string& text) {

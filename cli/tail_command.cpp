@@ -121,7 +121,7 @@ ExitCode list_once(const TailOptions& options, LogReader& reader, RowPrinter& pr
 
 ExitCode follow(const TailOptions& options, LogReader& reader, RowPrinter& printer,
                 const StopWatcher& stop) {
-  Follower follower(reader, printer, stop, options.window.since);
+  Follower follower(reader, printer, stop, options.window.since, options.interval);
   Listing listing(options, reader,
                   [&follower](std::vector<LogRow> rows) { return follower.show(std::move(rows)); });
   return follower.run([&] {

@@ -45,6 +45,7 @@ void add_tail_options(CLI::App& command, TailOptions& options, WallTime now) {
   command.add_option("--grep", options.filter.text);
   add_limit(command, options.limit);
   command.add_flag("--follow", options.is_follow);
+  add_duration(command, "--interval", "5s", options.interval);
   command.add_flag("--json", options.is_json);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/common_options.h"
 #include "table/log_query.h"
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ struct TailOptions {
   LogFilter filter;
   std::optional<std::size_t> limit;
   bool is_follow = false;
+  std::chrono::milliseconds interval{0};  ///< Between two looks of --follow. 0: by the database.
   bool is_json = false;
 };
 

@@ -40,7 +40,7 @@ TEST(Help, ExplainsEveryOptionOfTail) {
   command.set_help_flag();
   TailOptions options;
   add_tail_options(command, options, {});
-  ASSERT_EQ(command.get_options().size(), 11U);
+  ASSERT_EQ(command.get_options().size(), 12U);
   expect_every_option(command, tail_help());
 }
 
