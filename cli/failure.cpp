@@ -44,16 +44,16 @@ std::string advice(const Status& failure) {
   }
 }
 
-bool may_work_later(StatusCode code) noexcept {
-  return code == StatusCode::kOverload || code == StatusCode::kRateLimited ||
-         code == StatusCode::kTransient || code == StatusCode::kLost || code == StatusCode::kQuota;
-}
-
 }  // namespace
 
 std::string explained(const Status& failure) {
   const std::string way_out = advice(failure);
   return way_out.empty() ? failure.message() : failure.message() + "; " + way_out;
+}
+
+bool may_work_later(StatusCode code) noexcept {
+  return code == StatusCode::kOverload || code == StatusCode::kRateLimited ||
+         code == StatusCode::kTransient || code == StatusCode::kLost || code == StatusCode::kQuota;
 }
 
 ExitCode exit_code_of_open(const Status& failure) noexcept {

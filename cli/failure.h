@@ -14,6 +14,9 @@ namespace spillway {
 /// The failure's message and, by its class, the way out.
 [[nodiscard]] std::string explained(const Status& failure);
 
+/// True for a class of failure that passes by itself.
+[[nodiscard]] bool may_work_later(StatusCode code) noexcept;
+
 /// For a failure to open: what waiting cannot mend is kUsage.
 [[nodiscard]] ExitCode exit_code_of_open(const Status& failure) noexcept;
 

@@ -27,17 +27,13 @@ constexpr milliseconds kPauseMax = std::chrono::minutes(15);
 
 bool helps_to_wait(StatusCode code) noexcept {
   switch (code) {
-    case StatusCode::kOverload:
-    case StatusCode::kRateLimited:
-    case StatusCode::kTransient:
-    case StatusCode::kLost:
-    case StatusCode::kQuota:
     case StatusCode::kStorageFull:
     case StatusCode::kAuth:    // Somebody replaces the token,
-    case StatusCode::kConfig:  // or puts the file back.
+    case StatusCode::kConfig:  // or puts the file back,
+    case StatusCode::kSchema:  // in which a writer will make the table: that is how logs rotate.
       return true;
     default:
-      return false;
+      return may_work_later(code);
   }
 }
 
@@ -134,7 +130,8 @@ ExitCode Follower::exit_code(const Status& status) const {
   if (printer_.state() == Printed::kFailed) {
     return ExitCode::kError;
   }
-  if (status.is_ok() || must_end()) {
+  // Cancelled: the reader of stdout left, or a signal came, while a page was waited for.
+  if (status.is_ok() || status.code() == StatusCode::kCancelled || must_end()) {
     return ExitCode::kDone;
   }
   say(explained(status));

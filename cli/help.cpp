@@ -20,6 +20,8 @@ Options:
   -h, --help   Show this text; spillway COMMAND --help shows that of a command
   --version    Show the version
 
+Each command says in its own help what it answers with which exit code.
+
 Example:
   my-server 2>&1 | spillway log --db sqlite:logs.db
   spillway tail --db sqlite:logs.db --since 15min --level error
@@ -166,7 +168,7 @@ Exit codes:
 
 }  // namespace
 
-std::string program_help() { return std::string(kProgram) + kClosingLine + kExitCodes; }
+std::string program_help() { return kProgram; }
 
 std::string log_help() { return std::string(kLog) + kDatabase + kClosingLine + kExitCodes; }
 

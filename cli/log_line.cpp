@@ -102,6 +102,9 @@ std::string fields_text(const std::string& fields) {
   return text;
 }
 
+// The parser would skip it; in the middle of a line it is no JSON.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // JSON allows line ends between its tokens, and only there.
 std::string on_one_line(std::string json) {
   std::replace_if(
@@ -113,7 +116,7 @@ void write_fields(const std::optional<std::string>& fields, JsonWriter& json) {
   json.key("fields");
   if (!fields) {
     json.null();
-  } else if (nlohmann::json::accept(*fields)) {
+  } else if (!fields->starts_with(kByteOrderMark) && nlohmann::json::accept(*fields)) {
     json.json(on_one_line(*fields));
   } else {
     json.value(*fields);

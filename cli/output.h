@@ -29,7 +29,7 @@ enum class Printed : unsigned char {
 /// TERM is not `dumb`.
 [[nodiscard]] bool is_colour_wanted();
 
-/// One line on stderr: "spillway: " and `text`, in which control characters become spaces.
+/// One line on stderr: "spillway: " and `text`, as one_line makes it.
 void say(const std::string& text);
 
 }  // namespace spillway

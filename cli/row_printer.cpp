@@ -6,10 +6,10 @@
 namespace spillway {
 
 bool RowPrinter::print(const std::vector<LogRow>& rows) {
-  const Colour colour = form_ == RowForm::kColoured ? Colour::kOn : Colour::kOff;
+  const Colour colour = form_ == OutputForm::kColoured ? Colour::kOn : Colour::kOff;
   std::string text;
   for (const LogRow& row : rows) {
-    text += form_ == RowForm::kJson ? log_json(row) : log_line(row, colour);
+    text += form_ == OutputForm::kJson ? log_json(row) : log_line(row, colour);
     ++rows_;
     gaps_ += is_gap_row(row) ? 1U : 0U;
   }

@@ -12,11 +12,11 @@
 
 namespace spillway {
 
-enum class RowForm : unsigned char { kPlain, kColoured, kJson };
+enum class OutputForm : unsigned char { kPlain, kColoured, kJson };
 
 class RowPrinter {
  public:
-  explicit RowPrinter(RowForm form) : form_(form) {}
+  explicit RowPrinter(OutputForm form) : form_(form) {}
 
   /// Prints all of them in one write. False: stdout takes no more, see `state`.
   bool print(const std::vector<LogRow>& rows);
@@ -27,7 +27,7 @@ class RowPrinter {
   [[nodiscard]] std::size_t gaps() const noexcept { return gaps_; }
 
  private:
-  RowForm form_;
+  OutputForm form_;
   Printed state_ = Printed::kAll;
   std::size_t rows_ = 0;
   std::size_t gaps_ = 0;

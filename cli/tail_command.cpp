@@ -23,11 +23,11 @@ namespace {
 
 using Show = std::function<bool(std::vector<LogRow>)>;
 
-RowForm form_of(const TailOptions& options) {
+OutputForm form_of(const TailOptions& options) {
   if (options.is_json) {
-    return RowForm::kJson;
+    return OutputForm::kJson;
   }
-  return is_colour_wanted() ? RowForm::kColoured : RowForm::kPlain;
+  return is_colour_wanted() ? OutputForm::kColoured : OutputForm::kPlain;
 }
 
 // The first rows: all of the window, or the newest of it, always with the oldest of them first.

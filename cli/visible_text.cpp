@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/visible_text.h"
 
+#include "base/steering.h"
 #include "base/utf8.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
+#include <cstddef>
 
 namespace spillway {
 namespace {
@@ -34,34 +34,6 @@ void append_byte(char c, Tabs tabs, std::string& out) {
   }
 }
 
-// Of a well-formed sequence of two or three bytes; those of four hold nothing that steers.
-char32_t code_point(std::string_view part) noexcept {
-  const auto bits = [part](std::size_t i) { return static_cast<unsigned char>(part[i]) & 0x3FU; };
-  if (part.size() == 2) {
-    return (static_cast<unsigned char>(part[0]) & 0x1FU) << 6U | bits(1);
-  }
-  return part.size() == 3
-             ? (static_cast<unsigned char>(part[0]) & 0xFU) << 12U | bits(1) << 6U | bits(2)
-             : U'\0';
-}
-
-struct Range {
-  char32_t first;
-  char32_t last;
-};
-
-// Unicode 15: the C1 controls, and the characters of the properties Bidi_Control, line and
-// paragraph separator.
-constexpr std::array<Range, 5> kSteering = {Range{0x80, 0x9F}, Range{0x061C, 0x061C},
-                                            Range{0x200E, 0x200F}, Range{0x2028, 0x202E},
-                                            Range{0x2066, 0x2069}};
-
-bool is_steering(char32_t point) noexcept {
-  return std::any_of(kSteering.begin(), kSteering.end(), [point](const Range& range) {
-    return point >= range.first && point <= range.last;
-  });
-}
-
 void append_point(char32_t point, std::string& out) {
   out += "\\u";
   append_hex_byte(static_cast<unsigned char>(point >> 8U), out);
@@ -69,8 +41,6 @@ void append_point(char32_t point, std::string& out) {
 }
 
 bool is_plain(char c) noexcept { return c >= ' ' && c <= '~'; }
-
-bool is_control(char c) noexcept { return (c >= 0 && c < ' ') || c == 0x7F; }
 
 }  // namespace
 
@@ -88,7 +58,7 @@ void append_visible(std::string_view text, Tabs tabs, std::string& out) {
       for (const char byte : bytes) {
         append_byte(byte, tabs, out);
       }
-    } else if (const char32_t point = code_point(bytes); is_steering(point)) {
+    } else if (const char32_t point = steering_point(bytes); point != 0) {
       append_point(point, out);
     } else {
       out += bytes;
@@ -108,8 +78,8 @@ std::string visible_json(std::string_view json) {
   while (!json.empty()) {
     const Utf8Part part = first_utf8_part(json);
     const std::string_view bytes = json.substr(0, part.bytes);
-    const char32_t point = bytes.front() == '\x7F' ? 0x7F : code_point(bytes);
-    if (point == 0x7F || is_steering(point)) {
+    const char32_t point = bytes.front() == '\x7F' ? 0x7F : steering_point(bytes);
+    if (point != 0) {
       append_point(point, out);
     } else {
       out += bytes;
