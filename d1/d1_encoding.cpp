@@ -3,6 +3,7 @@
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
+#include "d1/ascii.h"
 
 #include <algorithm>
 #include <cmath>
@@ -181,6 +182,8 @@ std::string with_places(const SqlStatement& statement, std::size_t bytes, PlaceO
     sql.append(statement.text, kept, parameter.begin - kept);
     append_apart(place_of(parameter), sql);
     kept = parameter.begin + parameter.bytes;
+    // $a(b)3 is two tokens, and ?13 would be one.
+    sql += kept < bytes && is_ascii_digit(statement.text[kept]) ? " " : "";
   }
   return sql.append(statement.text, kept, bytes - kept);
 }

@@ -198,13 +198,19 @@ Status find_parameters(SqlStatement& statement) {
 
 // The text.
 
+// Any number of CR before LF: what is left must not hold CR LF again.
 void append_with_lf(std::string_view blank, std::string& out) {
-  for (std::size_t i = 0; i < blank.size(); ++i) {
-    const bool is_crlf = blank[i] == '\r' && i + 1 < blank.size() && blank[i + 1] == '\n';
-    if (!is_crlf) {
-      out += blank[i];
+  std::size_t returns = 0;
+  for (const char c : blank) {
+    if (c == '\r') {
+      ++returns;
+      continue;
     }
+    out.append(c == '\n' ? 0 : returns, '\r');
+    out += c;
+    returns = 0;
   }
+  out.append(returns, '\r');
 }
 
 std::string with_lf(std::string_view sql) {

@@ -10,6 +10,8 @@ namespace spillway {
 namespace {
 
 constexpr std::string_view kWhiteSpace = " \t\n\f\r";
+// Only behind other white space: at the beginning of a token it is illegal to SQLite.
+constexpr std::string_view kMoreWhiteSpace = " \t\n\f\r\v";
 
 // All bytes above ASCII belong to names.
 bool is_name_start(char c) noexcept {
@@ -17,6 +19,8 @@ bool is_name_start(char c) noexcept {
 }
 
 bool is_name_part(char c) noexcept { return is_name_start(c) || is_ascii_digit(c) || c == '$'; }
+
+bool is_white_space(char c) noexcept { return kMoreWhiteSpace.find(c) != std::string_view::npos; }
 
 char at(std::string_view sql, std::size_t index) noexcept {
   return index < sql.size() ? sql[index] : '\0';
@@ -36,7 +40,8 @@ SqlToken token(SqlTokenKind kind, std::string_view sql, std::size_t bytes) noexc
 }
 
 SqlToken white_space(std::string_view sql) noexcept {
-  return token(SqlTokenKind::kBlank, sql, std::min(sql.find_first_not_of(kWhiteSpace), sql.size()));
+  return token(SqlTokenKind::kBlank, sql,
+               std::min(sql.find_first_not_of(kMoreWhiteSpace), sql.size()));
 }
 
 // One that is never closed ends with the text.
@@ -87,10 +92,32 @@ SqlToken numbered_parameter(std::string_view sql) noexcept {
   return token(SqlTokenKind::kParameter, sql, run_end(sql, 1, is_ascii_digit));
 }
 
-// :name, @name, $name. The "::" and "(…)" that SQLite takes after $name are Tcl's and no part here.
+// The "(…)" that may end a name in the manner of Tcl, from its bracket on: no blank in it.
+SqlToken tcl_parameter(std::string_view sql, std::size_t open) noexcept {
+  const std::size_t end =
+      run_end(sql, open + 1, [](char c) { return c != ')' && !is_white_space(c); });
+  return at(sql, end) == ')' ? token(SqlTokenKind::kParameter, sql, end + 1)
+                             : token(SqlTokenKind::kIllegal, sql, end);
+}
+
+// :name, @name, #name and $name, with "::" in it or not. #1 is for SQLite's own use.
 SqlToken named_parameter(std::string_view sql) noexcept {
-  const std::size_t end = run_end(sql, 1, is_name_part);
-  return token(end == 1 ? SqlTokenKind::kIllegal : SqlTokenKind::kParameter, sql, end);
+  bool has_name = false;
+  std::size_t end = 1;
+  for (; end < sql.size(); ++end) {
+    if (is_name_part(sql[end])) {
+      has_name = true;
+    } else if (sql[end] == '(' && has_name) {
+      return tcl_parameter(sql, end);
+    } else if (sql[end] == ':' && at(sql, end + 1) == ':') {
+      ++end;
+    } else {
+      break;
+    }
+  }
+  const bool is_register = sql[0] == '#' && is_ascii_digit(at(sql, 1));
+  return token(has_name && !is_register ? SqlTokenKind::kParameter : SqlTokenKind::kIllegal, sql,
+               end);
 }
 
 SqlToken word(std::string_view sql) noexcept {
@@ -101,7 +128,10 @@ SqlToken word(std::string_view sql) noexcept {
 }
 
 SqlToken operator_token(std::string_view sql) noexcept {
-  return token(SqlTokenKind::kOther, sql, 1);
+  constexpr std::string_view kOperators = "-+*/%=<>!|&~.,";
+  const bool is_alone = sql[0] == '!' && at(sql, 1) != '=';
+  const bool is_known = kOperators.find(sql[0]) != std::string_view::npos && !is_alone;
+  return token(is_known ? SqlTokenKind::kOther : SqlTokenKind::kIllegal, sql, 1);
 }
 
 }  // namespace
@@ -133,6 +163,7 @@ SqlToken first_sql_token(std::string_view sql) noexcept {
       return numbered_parameter(sql);
     case ':':
     case '@':
+    case '#':
     case '$':
       return named_parameter(sql);
     case ';':
@@ -143,9 +174,6 @@ SqlToken first_sql_token(std::string_view sql) noexcept {
       return token(SqlTokenKind::kClose, sql, 1);
     case ',':
       return token(SqlTokenKind::kComma, sql, 1);
-    case '\0':
-    case '#':
-      return token(SqlTokenKind::kIllegal, sql, 1);
     default:
       return operator_token(sql);
   }

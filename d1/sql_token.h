@@ -17,7 +17,7 @@ enum class SqlTokenKind : std::uint8_t {
   kName,    ///< "name", `name` or [name].
   kString,  ///< 'text' or x'00ff'.
   kNumber,
-  kParameter,  ///< ?, ?3, :name, @name or $name.
+  kParameter,  ///< ?, ?3, :name, @name, #name or $name.
   kSemicolon,
   kOpen,   ///< (
   kClose,  ///< )

@@ -80,6 +80,7 @@ TEST(D1Encoding, SendsABlobInHex) {
 TEST(D1Encoding, KeepsAParameterApartFromTheWordBeforeIt) {
   expect_query("SELECT?WHERE a LIKE?OR?", {std::int64_t{1}, Blob(), 1.5},
                "SELECT (+CAST(?1 AS INTEGER))WHERE a LIKE unhex(?2)OR?3", R"(["1","",1.5])");
+  expect_query("SELECT $a(b)3", {1.5}, "SELECT ?1 3", "[1.5]");
 }
 
 TEST(D1Encoding, SendsNullAsNull) { expect_query("SELECT ?", {Value()}, "SELECT ?1", "[null]"); }

@@ -94,6 +94,7 @@ TEST(SqlText, MakesLineEndsOfWindowsOrdinaryOutsideOfQuotes) {
   EXPECT_EQ(parsed("SELECT 'a\r\nb',\r\n  1 -- c\r\n, \"d\r\ne\"").text,
             "SELECT 'a\r\nb',\n  1 -- c\n, \"d\r\ne\"");
   EXPECT_EQ(parsed("SELECT\r1").text, "SELECT\r1");
+  EXPECT_EQ(parsed("SELECT\r\r\r\n1,\r 2").text, "SELECT\n1,\r 2");
 }
 
 TEST(SqlText, NamesWhatAStatementDoes) {
@@ -174,8 +175,10 @@ TEST(SqlText, SaysWhetherTheTextCanStandInsideAnother) {
   for (const char* sql : {"SELECT (1)", "SELECT ')', \"(\", [(] -- (", "SELECT /* ( */ 1"}) {
     EXPECT_TRUE(parsed(sql).is_closed) << sql;
   }
-  for (const char* sql : {"SELECT (1", "SELECT 1)", "SELECT 1) UNION (SELECT 2", "SELECT 'a",
-                          "SELECT \"a", "SELECT `a", "SELECT [a", "SELECT :", "SELECT #1"}) {
+  for (const char* sql :
+       {"SELECT (1", "SELECT 1)", "SELECT 1) UNION (SELECT 2", "SELECT 'a", "SELECT \"a",
+        "SELECT `a", "SELECT [a", "SELECT :", "SELECT #1", "SELECT $a(b", "SELECT $a(b c)",
+        "SELECT {1}", "SELECT ! 1", "\vSELECT 1"}) {
     EXPECT_FALSE(parsed(sql).is_closed) << sql;
   }
 }
@@ -232,7 +235,8 @@ TEST(SqlText, NumbersParametersAsSqliteDoes) {
   for (const char* sql :
        {"SELECT ?, ?, ?", "SELECT ?3, ?, ?1, ?", "SELECT :a, ?, :b, :a, @a, $a, ?",
         "SELECT ?2, :a, ?2, :b, :a", "SELECT ?5, ?, :x1, ?007", "SELECT :a,:a,:A,?1,?2",
-        "SELECT ?1, :1, @_x, $y$z"}) {
+        "SELECT ?1, :1, @_x, $y$z", "SELECT #a, ?u, @a, #a",
+        "SELECT $a::b(c;d), ?, $a::b(c;d), $a::b"}) {
     EXPECT_EQ(numbers_of(sql), numbers_by_sqlite(database.get(), sql)) << sql;
   }
 }

@@ -53,19 +53,19 @@ void run_answer(const std::string& body, int http_status) {
 }
 
 const std::vector<Statement>& statements_for(unsigned choice) {
-  static const std::array<std::vector<Statement>, 4> kChoices = {{
+  static const std::array<std::vector<Statement>, 4> choices = {{
       {{"SELECT a, b FROM t"}},
       {{"SELECT * FROM t"}, {"SELECT 1"}},
       {{"INSERT INTO t VALUES(?)", {{1.0}, {2.0}}}, {"SELECT * FROM t"}},
       {{"DELETE FROM t RETURNING a"}},
   }};
-  return kChoices[choice % kChoices.size()];
+  return choices[choice % choices.size()];
 }
 
 // The part of `input` up to the next NUL, which it takes away; the last part stays for ever.
 std::string next_body(std::string_view& input) {
   const std::size_t end = input.find('\0');
-  const std::string body(input.substr(0, end));
+  std::string body(input.substr(0, end));
   if (end != std::string_view::npos) {
     input.remove_prefix(end + 1);
   }

@@ -86,13 +86,13 @@ void run_parameters(const SqlStatement& statement) {
 }
 
 Row row_of(std::size_t values) {
-  static const std::vector<Value> kValues = {
+  static const std::vector<Value> given = {
       Value(),          std::int64_t{-7},    1.5,     -0.0,
       std::string("a"), std::string("\xFF"), Blob(3), std::numeric_limits<std::int64_t>::max()};
   Row row;
   row.reserve(values);
   for (std::size_t index = 0; index < values; ++index) {
-    row.push_back(kValues[index % kValues.size()]);
+    row.push_back(given[index % given.size()]);
   }
   return row;
 }
