@@ -79,7 +79,7 @@ D1Database::D1Database(std::unique_ptr<Shell> shell) : shell_(std::move(shell)) 
 
 D1Database::~D1Database() = default;
 
-Result<std::unique_ptr<D1Database>> D1Database::open(D1Options options) try {
+Result<std::unique_ptr<D1Database>> D1Database::open(const D1Options& options) try {
   auto http = d1_http_options(options);
   if (!http) {
     return http.error();

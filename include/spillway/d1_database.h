@@ -69,7 +69,7 @@ class D1Database final : public Database {
   /// Checks the options; sends nothing. kInvalidArgument: an option cannot be used; the message
   /// names it and the way out. kConfig: there is no usable token, or the file of certificates
   /// cannot be read.
-  [[nodiscard]] static Result<std::unique_ptr<D1Database>> open(D1Options options);
+  [[nodiscard]] static Result<std::unique_ptr<D1Database>> open(const D1Options& options);
   ~D1Database() override;
 
   /// As Database says. Values arrive as they were given and come back as they are stored: integers

@@ -61,7 +61,7 @@ TEST(ApiToken, IsRefusedWhenThereIsNone) {
 
 class TokenFile : public ::testing::Test {
  protected:
-  std::string write(const std::string& text) const {
+  [[nodiscard]] std::string write(const std::string& text) const {
     std::string path = directory.path("token");
     std::ofstream(path, std::ios::binary) << text;
     return path;

@@ -39,7 +39,8 @@ inline HttpAnswer post(D1Http& http, const std::string& body = "{\"sql\":\"SELEC
 }
 
 /// Answers every request of a connection alike.
-inline RawHttpServer::Script always(int status, std::string body, std::string headers = "") {
+inline RawHttpServer::Script always(int status, const std::string& body,
+                                    const std::string& headers = "") {
   return [=](RawConnection& connection) {
     while (connection.read_request()) {
       if (!connection.answer(status, body, headers)) {

@@ -39,6 +39,13 @@ std::uint16_t closed_port() {
   return server.port();
 }
 
+// More than the buffers of a connection hold.
+std::string huge_body() {
+  std::string body;
+  body.resize(20'000'000, 'x');
+  return body;
+}
+
 void expect_failure(const HttpAnswer& answer, StatusCode code, Execution execution) {
   const Status& status = answer.transport;
   ASSERT_FALSE(status.is_ok());
@@ -245,7 +252,7 @@ TEST(D1Http, SaysThatAllMayHaveBeenExecutedWhenTheAnswerIsCutOrDoesNotCome) {
 TEST(D1Http, IsSureThatNothingWasExecutedOfABodyThatWasNotTakenWhole) {
   RawHttpServer server([](RawConnection& connection) { connection.close_by_reset(); });
   D1Http http(http_options(server.port()));
-  expect_failure(post(http, std::string(20'000'000, 'x')), StatusCode::kTransient, Execution::kNo);
+  expect_failure(post(http, huge_body()), StatusCode::kTransient, Execution::kNo);
 }
 
 TEST(D1Http, GivesTheAnswerThatComesBeforeAllWasSent) {
@@ -254,7 +261,7 @@ TEST(D1Http, GivesTheAnswerThatComesBeforeAllWasSent) {
     connection.wait_for_end();
   });
   D1Http http(http_options(server.port()));
-  const HttpAnswer answer = post(http, std::string(20'000'000, 'x'));
+  const HttpAnswer answer = post(http, huge_body());
   ASSERT_TRUE(answer.transport.is_ok()) << answer.transport.to_string();
   EXPECT_EQ(answer.http_status, 413);
 }

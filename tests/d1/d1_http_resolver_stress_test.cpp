@@ -99,6 +99,7 @@ TEST(D1HttpResolver, ASilentNameServerHoldsNobodyUpAndRaisesNoSignal) {
   struct sigaction before {};
   ASSERT_EQ(::sigaction(SIGALRM, nullptr, &before), 0);
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([] {
       D1Http http(options_for("silent.test"));
@@ -136,7 +137,7 @@ TEST(D1HttpResolver, ACancelDoesNotWaitForASilentNameServer) {
   canceller.join();
   EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.to_string();
   if (!testing::kHasSanitizer) {
-    EXPECT_LT(ended - cancelled, milliseconds(100));
+    EXPECT_LT(ended - cancelled, milliseconds(500));  // About 1 ms on an idle machine.
   }
 }
 

@@ -43,6 +43,7 @@ TEST(D1HttpThreads, ComeAndGoBesideTheApplicationsOwnTransfers) {
   RawHttpServer server(testing::always(200, "{}"));
   std::atomic<bool> is_over = false;
   std::vector<std::thread> application;
+  application.reserve(2);
   for (int i = 0; i < 2; ++i) {
     application.emplace_back([&] {
       do {
@@ -51,6 +52,7 @@ TEST(D1HttpThreads, ComeAndGoBesideTheApplicationsOwnTransfers) {
     });
   }
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (std::size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       for (std::size_t client = 0; client < kClientsPerThread; ++client) {

@@ -13,6 +13,7 @@
 #include "tests/support/sanitizers.h"
 
 #include <chrono>
+#include <ostream>
 #include <string>
 #include <thread>
 
@@ -33,7 +34,7 @@ struct Hang {
   RawHttpServer::Script script;
 };
 
-void PrintTo(const Hang& hang, std::ostream* out) { *out << hang.name; }
+std::ostream& operator<<(std::ostream& out, const Hang& hang) { return out << hang.name; }
 
 void drip(RawConnection& connection) {
   connection.read_request();
@@ -117,7 +118,7 @@ TEST_P(D1HttpHang, EndsWhenItIsCancelled) {
   EXPECT_EQ(answer.transport.code(), StatusCode::kLost) << answer.transport.to_string();
   EXPECT_THAT(answer.transport.message(), HasSubstr("cancelled"));
   if (!testing::kHasSanitizer) {
-    EXPECT_LT(ended - cancelled, milliseconds(100));
+    EXPECT_LT(ended - cancelled, milliseconds(500));  // About 1 ms on an idle machine.
   }
 }
 
