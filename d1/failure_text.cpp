@@ -166,7 +166,7 @@ constexpr Verdict kLasting = {StatusCode::kTransient, Execution::kNo, true, 0};
 // the same sentences.
 constexpr Entry kPlatform[] = {
     {whole("d1 db is overloaded. too many requests queued"), not_executed(StatusCode::kOverload)},
-    // Whether it had been begun, the sources disagree: see docs/facts.md.
+    // Whether it had been begun, the sources disagree: docs/facts.md, "Errors".
     {whole("d1 db is overloaded. requests queued for too long"),
      maybe_executed(StatusCode::kOverload)},
 
@@ -197,6 +197,9 @@ constexpr Entry kPlatform[] = {
     {whole("replica disconnected from primary"), maybe_executed(StatusCode::kLost)},
     {whole("d1 db reset because its code was updated"), maybe_executed(StatusCode::kLost)},
     {whole("durable object reset because its code was updated"), maybe_executed(StatusCode::kLost)},
+    // Where SQLite's own code stands behind it, that decides: a constraint is one.
+    {prefix("durable object was reset and rolled back to its last known good state because "),
+     maybe_executed(StatusCode::kLost)},
     {whole("can't read from request stream because client disconnected"),
      maybe_executed(StatusCode::kLost)},
     {whole("{\"d1_reset_do\":true}"), maybe_executed(StatusCode::kLost)},

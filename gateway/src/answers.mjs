@@ -17,6 +17,14 @@ export const noDatabase = (id) => refusal(404, 7404, `The database ${id} could n
 
 export const malformed = (why) => refusal(400, 7400, `The request is malformed: ${why}`);
 
-/** What the database itself said; the binding's prefix is not part of the REST API's texts. */
-export const failed = (message, status = 400) =>
-  refusal(status, 7500, message.replace(/^D1_ERROR: /, ''), []);
+export const tooLarge = (bytesMax) =>
+  refusal(413, 7413, `The request's body is larger than ${bytesMax} bytes`);
+
+// The binding's prefix is not part of the REST API's texts.
+const said = (status, message) => refusal(status, 7500, message.replace(/^D1_ERROR: /, ''), []);
+
+/** What the database itself refused. */
+export const refused = (message) => said(400, message);
+
+/** Nobody knows what became of the statements: the database gave no answer, or we failed. */
+export const failed = (message) => said(500, message);

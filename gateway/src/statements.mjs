@@ -60,6 +60,9 @@ export function split(sql) {
   return texts;
 }
 
+// Far above D1's 100, far below what a call's arguments may be: beyond it the engine is not asked.
+const PARAMS_MAX = 10_000;
+
 // A text of several statements can have parameters for its last one only: so D1 has it. A text
 // without any statement goes to the engine as it is, which knows what to say.
 function statementsOf(query) {
@@ -68,6 +71,7 @@ function statementsOf(query) {
   if (params !== undefined && params !== null && !Array.isArray(params)) {
     throw new Malformed('params must be an array');
   }
+  if (params?.length > PARAMS_MAX) throw new Malformed(`over ${PARAMS_MAX} params`);
   const texts = split(sql);
   if (texts.length < 2) return [{ sql: texts[0] ?? sql, params: params ?? [] }];
   return texts.map((text, i) => ({ sql: text, params: i + 1 < texts.length ? [] : params ?? [] }));

@@ -50,6 +50,9 @@ const Case kPlatform[] = {
     {"Replica disconnected from primary.", StatusCode::kLost, kMaybe},
     {"D1 DB reset because its code was updated.", StatusCode::kLost, kMaybe},
     {"Durable Object reset because its code was updated.", StatusCode::kLost, kMaybe},
+    {"Durable Object was reset and rolled back to its last known good state because the "
+     "application left the database in a state that cannot be read.",
+     StatusCode::kLost, kMaybe},
     {"Can't read from request stream because client disconnected.", StatusCode::kLost, kMaybe},
     {R"({"D1_RESET_DO":true})", StatusCode::kLost, kMaybe},
     {"Upstream service unavailable", StatusCode::kLost, kMaybe},
@@ -143,6 +146,11 @@ const EngineCase kEngine[] = {
      StatusCode::kConstraint},
     {"FOREIGN KEY constraint failed", "SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_FOREIGNKEY)",
      StatusCode::kConstraint},
+    {"Durable Object was reset and rolled back to its last known good state because the "
+     "application left the database in a state where constraints were violated: FOREIGN KEY "
+     "constraint failed",
+     "SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_FOREIGNKEY)", StatusCode::kConstraint,
+     Execution::kNo, false},
     {"refused by a trigger of the user's", "SQLITE_CONSTRAINT_TRIGGER", StatusCode::kConstraint,
      Execution::kNo, false},
     {"no such table: missing", "SQLITE_ERROR", StatusCode::kSchema},

@@ -157,6 +157,13 @@ TEST_F(RealD1Process, LetsNobodyInWithoutItsToken) {
   }
 }
 
+// The body is read all the same: an answer before that could be lost with the connection.
+TEST_F(RealD1Process, TellsAWrongTokenOfALargeRequestToo) {
+  const json large = {{"sql", "SELECT length(?)"}, {"params", {std::string(3'000'000, 'x')}}};
+  EXPECT_EQ(post("raw", large, "Bearer guess").status, 401);
+  EXPECT_EQ(code_of(post("raw", large)), 7500) << "the engine's own limit";
+}
+
 TEST_F(RealD1Process, SaysWhatIsWrongWithARequest) {
   for (const json& body : {json::array(), json::object(), json({{"sql", 1}}),
                            json({{"sql", "SELECT ?"}, {"params", "x"}}), json({{"batch", 1}})}) {

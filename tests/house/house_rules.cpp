@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <regex>
 
 namespace spillway::house {
 namespace {
@@ -27,20 +28,11 @@ const std::map<std::string, Names, std::less<>>& allowed_components() {
 // Whose face each public header is. A new one is entered here.
 const std::map<std::string, std::string, std::less<>>& public_header_owners() {
   static const std::map<std::string, std::string, std::less<>> owners = {
-      {"clock.h", "base"},
-      {"record.h", "base"},
-      {"status.h", "base"},
-      {"database.h", "d1"},
-      {"d1_database.h", "d1"},
-      {"prepared_statement.h", "d1"},
-      {"result_set.h", "d1"},
-      {"sqlite_database.h", "d1"},
-      {"overload_policy.h", "sinks"},
-      {"pipeline.h", "sinks"},
-      {"stats.h", "sinks"},
-      {"database_sink.h", "sinks"},
-      {"logger.h", "logger"},
-      {"retention.h", "retention"},
+      {"clock.h", "base"},     {"record.h", "base"},         {"status.h", "base"},
+      {"database.h", "d1"},    {"d1_database.h", "d1"},      {"prepared_statement.h", "d1"},
+      {"result_set.h", "d1"},  {"sqlite_database.h", "d1"},  {"overload_policy.h", "sinks"},
+      {"pipeline.h", "sinks"}, {"stats.h", "sinks"},         {"database_sink.h", "sinks"},
+      {"logger.h", "logger"},  {"retention.h", "retention"},
   };
   return owners;
 }
@@ -179,6 +171,23 @@ std::vector<std::vector<std::string>> calls_of(std::string_view cmake, std::stri
     }
   }
   return calls;
+}
+
+// `text` with each line's end and the comment sign after it turned into blanks, so that a sentence
+// that goes over several lines stands on one; every other character keeps its place.
+std::string joined_comments(const std::string& text) {
+  static const std::regex line_end(R"(\n *//+)");
+  std::string joined = text;
+  for (std::sregex_iterator match(text.begin(), text.end(), line_end), end; match != end; ++match) {
+    joined.replace(static_cast<std::size_t>(match->position()),
+                   static_cast<std::size_t>(match->length()),
+                   static_cast<std::size_t>(match->length()), ' ');
+  }
+  return joined;
+}
+
+std::string with_single_blanks(const std::string& text) {
+  return std::regex_replace(text, std::regex(" +"), " ");
 }
 
 bool is_among(const std::vector<std::string>& words, const std::string& word) {
@@ -343,6 +352,39 @@ Findings check_samples(const SourceFile& document, const std::vector<SourceFile>
         {document.path, 1, "shows no C++; put a file of examples/ into a ```cpp block"});
   }
   return findings;
+}
+
+Findings check_citations(const SourceFile& file, const Headings& headings) {
+  static const std::regex citation(R"re((docs/[\w./-]+\.md), +"([^"\n]*)")re");
+  Findings findings;
+  if (file.text.find("docs/") == std::string::npos) {
+    return findings;  // Most files: the search is slow.
+  }
+  const std::string text = joined_comments(file.text);
+  for (std::sregex_iterator match(text.begin(), text.end(), citation), end; match != end; ++match) {
+    const auto page = headings.find((*match)[1].str());
+    const std::string heading = with_single_blanks((*match)[2]);
+    if (page == headings.end() || !page->second.contains(heading)) {
+      const auto lines = std::count(file.text.begin(), file.text.begin() + match->position(), '\n');
+      findings.push_back(
+          {file.path, static_cast<std::size_t>(lines) + 1,
+           (*match)[1].str() + " has no heading \"" + heading + "\"; cite one that it has"});
+    }
+  }
+  return findings;
+}
+
+std::set<std::string> headings_of(std::string_view markdown) {
+  std::set<std::string> headings;
+  bool is_code = false;
+  for (const std::string_view line : lines_of(markdown)) {
+    is_code = line.starts_with("```") ? !is_code : is_code;
+    const std::size_t level = line.find_first_not_of('#');
+    if (!is_code && level != 0 && level < line.size() && line[level] == ' ') {
+      headings.emplace(line.substr(level + 1));
+    }
+  }
+  return headings;
 }
 
 std::set<std::string> test_kinds(std::string_view cmake) {

@@ -7,6 +7,8 @@
 #include "tests/house/source_text.h"
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -60,6 +62,15 @@ using Findings = std::vector<Finding>;
 /// what readers copy has been built and run. A document without a block has one finding too.
 [[nodiscard]] Findings check_samples(const SourceFile& document,
                                      const std::vector<SourceFile>& examples);
+
+/// The headings of each page below docs/, by the page's path.
+using Headings = std::map<std::string, std::set<std::string>, std::less<>>;
+
+/// A heading of a page that a comment of `file` cites, as in `docs/facts.md, "Errors"`, is there.
+[[nodiscard]] Findings check_citations(const SourceFile& file, const Headings& headings);
+
+/// The headings of a Markdown text, of all levels, without those in code.
+[[nodiscard]] std::set<std::string> headings_of(std::string_view markdown);
 
 /// The words of SPILLWAY_TEST_KINDS in tests/CMakeLists.txt.
 [[nodiscard]] std::set<std::string> test_kinds(std::string_view cmake);

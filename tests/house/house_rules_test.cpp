@@ -231,6 +231,24 @@ TEST(Samples, AreWholeFilesOfTheExamples) {
   EXPECT_THAT(samples("```sh\nls\n```\n"), ElementsAre(HasSubstr("1: shows no C++")));
 }
 
+TEST(Citations, NameHeadingsThatThePageHas) {
+  const Headings headings = {{"docs/a.md", {"One", "Two words"}}};
+  const auto cited = [&](const std::string& text) {
+    return told(check_citations({"d1/a.h", text}, headings));
+  };
+  EXPECT_THAT(cited("// See docs/a.md, \"One\", and docs/a.md, \"Two\n// words\".\n"), IsEmpty());
+  EXPECT_THAT(cited("// See docs/a.md\n  /// and docs/a.md,\n  /// \"Two words\".\n"), IsEmpty());
+  EXPECT_THAT(cited("\n// See docs/a.md, \"Two\n// word\".\n"),
+              ElementsAre(HasSubstr("2: docs/a.md has no heading \"Two word\"")));
+  EXPECT_THAT(cited("// docs/b.md, \"One\"\n"), ElementsAre(HasSubstr("docs/b.md has no")));
+}
+
+TEST(HeadingsOf, AreThoseOutsideOfCode) {
+  EXPECT_THAT(
+      headings_of("# One\n\ntext # not\n#not\n### Two words\n```\n# not\n```\n## Three\n#\n"),
+      ElementsAre("One", "Three", "Two words"));
+}
+
 TEST(TestKinds, AreReadFromCMake) {
   EXPECT_EQ(test_kinds("set(OTHER x)\nset(SPILLWAY_TEST_KINDS stress process\n style)\n"), kinds());
   EXPECT_THAT(test_kinds("# set(SPILLWAY_TEST_KINDS stress)\n"), IsEmpty());

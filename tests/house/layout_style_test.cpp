@@ -138,6 +138,18 @@ TEST(Layout, RunsEveryTestFile) {
   EXPECT_GT(tests, 2U);
 }
 
+TEST(Layout, CitesHeadingsThatExist) {
+  Headings headings;
+  for (const fs::directory_entry& page : fs::directory_iterator(root() / "docs")) {
+    if (page.path().extension() == ".md") {
+      const std::string path = "docs/" + page.path().filename().string();
+      headings[path] = headings_of(read(path).text);
+    }
+  }
+  ASSERT_TRUE(headings["docs/facts.md"].contains("Errors"));
+  apply([&](const SourceFile& file) { return check_citations(file, headings); });
+}
+
 TEST(Layout, NamesTestsByKindsThatExist) {
   const std::set<std::string> kinds = test_kinds(read("tests/CMakeLists.txt").text);
   ASSERT_TRUE(kinds.contains("stress") && kinds.contains("style"));
