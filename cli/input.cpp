@@ -31,11 +31,6 @@ bool wait_for_input_or_stop(int fd, int stop_fd) noexcept {
   return ready[1].revents != 0;
 }
 
-bool is_readable_now(int fd) noexcept {
-  pollfd ready{fd, POLLIN, 0};
-  return poll(&ready, 1, 0) > 0;
-}
-
 // Bytes read, 0 at the end, -1 with errno.
 ssize_t read_some(int fd, char* bytes, std::size_t size) noexcept {
   ssize_t count = 0;
@@ -69,6 +64,11 @@ void drain(int fd, Block& block, const OnBlock& on_block) {
 }
 
 }  // namespace
+
+bool is_readable_now(int fd) noexcept {
+  pollfd ready{fd, POLLIN, 0};
+  return poll(&ready, 1, 0) > 0;
+}
 
 Status read_blocks(int fd, int stop_fd, const OnBlock& on_block) {
   const auto block = std::make_unique<Block>();

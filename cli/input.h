@@ -18,4 +18,7 @@ namespace spillway {
 [[nodiscard]] Status read_blocks(int fd, int stop_fd,
                                  const std::function<void(std::string_view)>& on_block);
 
+/// True if a read would not wait: there is something, or the end.
+[[nodiscard]] bool is_readable_now(int fd) noexcept;
+
 }  // namespace spillway

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -25,6 +26,10 @@ namespace spillway {
 namespace {
 
 constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(5);
+// Between two looks at whether to go on waiting.
+constexpr std::chrono::milliseconds kFlushStep(100);
+// An attempt that fails is made again a few times before writes pause.
+constexpr std::chrono::seconds kPatience(10);
 // The look at the database before the first line is read must not keep the program in front
 // waiting.
 constexpr std::chrono::milliseconds kStartTimeout = std::chrono::seconds(2);
@@ -117,6 +122,36 @@ bool feed_from_stdin(const LogOptions& options, int stop_fd, Pipeline& pipeline)
   return read.is_ok();
 }
 
+// Whether writes go on at the end of the input, when nobody in front is kept waiting any more: they
+// go well, or did until a short while ago, and no pause has begun since.
+class Progress {
+ public:
+  [[nodiscard]] bool goes_on(const Stats& stats, const Pipeline& pipeline) {
+    const SteadyTime now = Clock::system().steady_now();
+    if (pipeline.is_worth_waiting()) {
+      went_well_until_ = now;
+      pauses_ = stats.pauses;
+    }
+    return went_well_until_ && stats.pauses == pauses_ && now - *went_well_until_ < kPatience;
+  }
+
+ private:
+  std::optional<SteadyTime> went_well_until_;
+  std::uint64_t pauses_ = 0;
+};
+
+// At the end of its input the program waits for all that a file has left in the queue, which at the
+// rate of D1 takes its time, as long as that is of use. Whoever asks it to stop need not wait.
+void write_what_is_left(int stop_fd, Pipeline& pipeline) {
+  Progress progress;
+  while (!is_readable_now(stop_fd)) {
+    const Stats stats = pipeline.flush(kFlushStep);
+    if (stats.is_complete || !progress.goes_on(stats, pipeline)) {
+      return;
+    }
+  }
+}
+
 ExitCode refuse(ExitCode code, const Status& why) {
   say(why.message());
   return code;
@@ -144,6 +179,7 @@ ExitCode run_log(const LogOptions& options) {
     say("reading lines from the terminal; Ctrl-D ends");
   }
   const bool was_read = feed_from_stdin(options, *stop_fd, **pipeline);
+  write_what_is_left(*stop_fd, **pipeline);
   const Stats stats = (*pipeline)->close(kCloseTimeout);
   if (!write_out(closing_line(stats)) || !was_read) {
     return ExitCode::kError;

@@ -110,6 +110,11 @@ void Inbox::wait_for_room(const RecordView& record) noexcept {
   }
 }
 
+bool Inbox::is_worth_waiting() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return !is_closed_ && clock_.steady_now() < worth_waiting_until_;
+}
+
 void Inbox::count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept {
   if (is_own_thread()) {
     reentrant_ += records;

@@ -46,9 +46,10 @@ class Inbox {
 
   // Any thread.
 
-  /// See Pipeline::accept and Pipeline::wait_for_room.
+  /// See Pipeline.
   bool accept(const RecordView& record) noexcept;
   void wait_for_room(const RecordView& record) noexcept;
+  [[nodiscard]] bool is_worth_waiting() const noexcept;
   void count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept;
 
   void answer(SendDone answer);

@@ -80,6 +80,11 @@ void Pipeline::wait_for_room(const RecordView& record) noexcept {
   }
 }
 
+bool Pipeline::is_worth_waiting() const noexcept {
+  const State* const state = state_.load(std::memory_order_acquire);
+  return state->is_of_this_process() && state->inbox().is_worth_waiting();
+}
+
 Stats Pipeline::flush(milliseconds timeout) noexcept {
   State* const state = this->state();
   return state != nullptr ? state->flush(timeout) : Stats();

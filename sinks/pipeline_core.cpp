@@ -112,6 +112,7 @@ void PipelineCore::take(SendDone& event, SteadyTime now) {
   }
   bucket_.take(event.requests, now);
   Batch batch = *std::exchange(in_flight_, std::nullopt);
+  has_failed_ = event.is_interrupted ? has_failed_ : !event.status.is_ok();
   if (event.status.is_ok()) {
     note_collisions(event);
     on_stored(batch, now);
@@ -376,9 +377,9 @@ std::optional<Send> PipelineCore::send(Batch batch, SteadyTime now) {
   ++attempts_;
   in_flight_ = std::move(batch);
   const SteadyTime deadline = now + options_.attempt_timeout;
-  return Send{.rows = in_flight_->rows,
-              .deadline = close_deadline_ ? std::min(deadline, *close_deadline_) : deadline,
-              .lock_wait = lock_wait(now)};
+  in_flight_deadline_ = close_deadline_ ? std::min(deadline, *close_deadline_) : deadline;
+  return Send{
+      .rows = in_flight_->rows, .deadline = in_flight_deadline_, .lock_wait = lock_wait(now)};
 }
 
 LockWait PipelineCore::lock_wait(SteadyTime now) const noexcept {

@@ -137,6 +137,11 @@ class PipelineCore {
   /// When rows were stored last; if the request rate holds back the next attempt, the time to which
   /// it does.
   [[nodiscard]] std::optional<SteadyTime> last_success() const noexcept { return last_success_; }
+  /// The deadline of the attempt in flight, if nothing speaks against it: the one before it
+  /// succeeded, or it is the first.
+  [[nodiscard]] std::optional<SteadyTime> trusted_until() const noexcept {
+    return in_flight_ && !has_failed_ ? std::optional(in_flight_deadline_) : std::nullopt;
+  }
 
  private:
   /// Of rows that are let go.
@@ -198,6 +203,8 @@ class PipelineCore {
   std::size_t batch_bytes_max_;
   std::deque<Batch> pending_;
   std::optional<Batch> in_flight_;
+  SteadyTime in_flight_deadline_;
+  bool has_failed_ = false;  ///< The last attempt that had an answer of the database.
 
   int resends_ = 0;  ///< Of the batch in front, since its first failure.
   SteadyTime resend_at_ = SteadyTime::min();

@@ -271,11 +271,19 @@ void Pipeline::State::abandon_if_stuck() {
   }
 }
 
+/// In a pause nothing is. Else a success is good for a moment, and so is an attempt that nothing
+/// speaks against for all the time that it may take: one to a distant database takes longer.
+SteadyTime Pipeline::State::worth_waiting_until() const noexcept {
+  if (core_.is_paused(clock_.steady_now())) {
+    return SteadyTime::min();
+  }
+  const SteadyTime healthy_until = core_.last_success().value_or(started_) + kHealthy;
+  return std::max(healthy_until, core_.trusted_until().value_or(healthy_until));
+}
+
 void Pipeline::State::publish() {
   const QueueFill fill{.bytes = core_.queue().bytes(), .records = core_.queue().records()};
-  const SteadyTime now = clock_.steady_now();
-  const SteadyTime healthy_until = core_.last_success().value_or(started_) + kHealthy;
-  inbox_.set_downstream(fill, core_.is_paused(now) ? SteadyTime::min() : healthy_until);
+  inbox_.set_downstream(fill, worth_waiting_until());
   scoreboard_.publish({.stats = core_.stats(),
                        .settled_through = core_.settled_through(),
                        .flushes_seen = flushes_seen_,

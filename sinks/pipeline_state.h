@@ -41,6 +41,7 @@ class Pipeline::State final : public ProcessListener, public std::enable_shared_
   State(DatabaseFactory factory, LogTable table, PipelineOptions options);
 
   [[nodiscard]] Inbox& inbox() noexcept { return inbox_; }
+  [[nodiscard]] const Inbox& inbox() const noexcept { return inbox_; }
 
   // See Pipeline. On a thread of the pipeline's own these do not wait.
 
@@ -74,6 +75,7 @@ class Pipeline::State final : public ProcessListener, public std::enable_shared_
   void take_in(Mail mail);
   void step(Event event);
   void abandon_if_stuck();
+  [[nodiscard]] SteadyTime worth_waiting_until() const noexcept;
   void publish();
 
   const DatabaseFactory factory_;

@@ -119,11 +119,15 @@ class Pipeline {
   /// `from` and `to`, not before it: about when. Any thread; waits for no I/O.
   void count_lost(std::uint64_t records, WallTime from, WallTime to) noexcept;
 
-  /// Returns when `record` would be queued, or as soon as waiting is of no use: writes are paused,
-  /// the last successful one (at first: the start) is over a second ago, not counting for how long
-  /// the request rate held the next one back, the record is too large for the queue, or the
-  /// pipeline is closed. For programs that can wait, such as one that copies a file in.
+  /// Returns when `record` would be queued, or as soon as waiting is of no use: it is not worth it
+  /// (is_worth_waiting), the record is too large for the queue, or the pipeline is closed. For
+  /// programs that can wait, such as one that copies a file in.
   void wait_for_room(const RecordView& record) noexcept;
+
+  /// True while writes go well: they are not paused, and the last successful one (at first: the
+  /// start) is under a second ago, not counting for how long the request rate held the next one
+  /// back; or an attempt is under way, within its deadline, and the one before it did not fail.
+  [[nodiscard]] bool is_worth_waiting() const noexcept;
 
   /// Sends what was accepted before this call without waiting for a fuller batch, and returns when
   /// all of it is stored, or skipped and named in a stored gap row, at the latest after `timeout`.

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <ctime>
 #include <string>
@@ -103,6 +104,35 @@ TEST_F(LogD1, StoresEveryLineInFewRequests) {
   expect_that_no_line_is_missing_or_doubled();
   EXPECT_EQ(named_in_gap_rows(), 0);
   EXPECT_LE(d1.counts().requests, 12U);
+}
+
+// More than the requests of a close can carry; that is why it takes some seconds. Three answers
+// that are lost in a row keep the writes from going well for longer than a moment.
+TEST_F(LogD1, WritesAFileThatWasPipedInToItsEndInSpiteOfLostAnswers) {
+  lines = 18'000;
+  std::size_t writes = 0;
+  d1.only_for("INSERT");
+  d1.set_rule([&writes](const D1Request&) {
+    const bool is_lost = ++writes >= 3 && writes < 6;
+    return is_lost ? D1Fault::lost_before().named("lost") : D1Fault::pass();
+  });
+  const ProcessResult result = run(log("30s"), numbered_lines(0, lines));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(rows(), lines);
+  EXPECT_EQ(d1.counts().by_fault["lost"], 3U) << "the faults were not met";
+}
+
+TEST_F(LogD1, LeavesAFileWhereItIsWhenItIsAskedToStop) {
+  lines = 60'000;  // Half a minute.
+  Subprocess process(log("30s"));
+  ASSERT_TRUE(process.feed(numbered_lines(0, lines)));
+  process.close_stdin();
+  await([this] { return rows() > 0; });
+  process.send_signal(SIGTERM);
+  const ProcessResult result = process.wait(seconds(20), Subprocess::Stdin::kClose);
+  EXPECT_EQ(result.exit_code, 6) << "but it has told what is missing";
+  EXPECT_THAT(result.err, HasSubstr("records lost"));
+  EXPECT_LT(rows(), lines);
 }
 
 TEST_F(LogD1, SendsOneRequestPerIntervalWhileD1IsOverloaded) {

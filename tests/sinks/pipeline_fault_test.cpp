@@ -3,6 +3,8 @@
 // Goal: the threads around the core keep its promises when the database is busy, hangs, throws or
 // breaks its contract. Method: a scripted database inflicts the fault at a known attempt; then the
 // table, read by another connection, is compared with what was logged.
+#include <spillway/testing/fake_clock.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +13,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/sinks/pipeline_fixture.h"
 
@@ -52,6 +55,22 @@ TEST_F(PipelineFault, TheLongestTimeoutMeansAsLongAsItTakesAndANegativeOneNoTime
   EXPECT_TRUE(pipeline->flush(std::chrono::milliseconds::max()).is_complete);
   log(*pipeline, Level::kInfo);
   EXPECT_EQ(pipeline->close(std::chrono::milliseconds::max()).stored, 2U);
+}
+
+TEST_F(PipelineFault, AnAttemptThatTakesItsTimeIsWorthWaitingForUntilItsDeadline) {
+  FakeClock clock;
+  script = std::make_shared<DatabaseScript>(clock);
+  script->add({Outcome::block()});
+  auto pipeline = start({.clock = &clock});
+  log(*pipeline, Level::kError);
+  while (pipeline->stats().in_flight == 0) {
+    std::this_thread::yield();
+  }
+  clock.advance(9s);
+  EXPECT_TRUE(pipeline->is_worth_waiting());
+  clock.advance(2s);
+  EXPECT_FALSE(pipeline->is_worth_waiting());
+  pipeline->close(0ms);  // The clock stands still, so nothing else would end.
 }
 
 TEST_F(PipelineFault, AnErrorIsWrittenAtOnceAndTheRestAtItsAge) {

@@ -152,6 +152,26 @@ TEST_F(RequestRateTest, WaitingForATokenIsNotTakenForIllHealth) {
   EXPECT_EQ(driver.core().last_success(), SteadyTime(1s));
 }
 
+TEST_F(RequestRateTest, AnAttemptIsTrustedUntilItsDeadlineUnlessTheOneBeforeItFailed) {
+  const auto begin_attempt = [this](milliseconds time) {
+    driver.log(time, Level::kInfo);
+    driver.flush();
+  };
+  driver.database_hangs();
+  begin_attempt(0s);
+  EXPECT_EQ(driver.core().trusted_until(), SteadyTime(10s)) << "it is the first";
+  driver.answer(Status());
+  EXPECT_EQ(driver.core().trusted_until(), std::nullopt);
+  begin_attempt(20s);
+  EXPECT_EQ(driver.core().trusted_until(), SteadyTime(30s));
+  driver.interrupt(Execution::kMaybe);
+  EXPECT_EQ(driver.core().trusted_until(), SteadyTime(30s)) << "made again; that says nothing";
+  driver.answer(answer_lost());
+  driver.run_until(22s);
+  ASSERT_THAT(driver.attempts(), SizeIs(4)) << "made again, and in flight";
+  EXPECT_EQ(driver.core().trusted_until(), std::nullopt);
+}
+
 TEST_F(RequestRateTest, LeavesHalfOfTheAccountsTwelveHundredRequestsInFiveMinutes) {
   for (milliseconds time = 0s; time < 300s; time += 50ms) {
     driver.log(time, Level::kError);  // The worst there is: each wants to go at once.
