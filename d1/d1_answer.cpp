@@ -305,11 +305,41 @@ std::string what_instead_of_json(std::string_view body) {
                              : "with a body that is not whole JSON";
 }
 
-Status no_json(const HttpAnswer& answer) {
+Status not_understood(const HttpAnswer& answer, const std::string& what) {
   const Status status =
       classify({.http_status = answer.http_status, .retry_after = answer.retry_after});
-  return status.with_message("HTTP " + std::to_string(answer.http_status) + " " +
-                             what_instead_of_json(answer.body));
+  return status.with_message("HTTP " + std::to_string(answer.http_status) + " " + what);
+}
+
+// Where the string that begins at `begin` ends: its closing quote, or the end of all.
+std::size_t end_of_string(std::string_view body, std::size_t begin) {
+  std::size_t at = begin + 1;
+  while (at < body.size() && body[at] != '"') {
+    at += body[at] == '\\' ? 2U : 1U;
+  }
+  return at;
+}
+
+// True if more arrays and objects are open inside each other than in any answer of D1's. The parser
+// makes up to 74 bytes of each, and a body of 64 KB may unpack to 64 MiB of "[".
+bool is_too_deep(std::string_view body) {
+  // The deepest is a chain of errors: a list and an object for each, in the envelope.
+  constexpr int kDepthMax = 2 * static_cast<int>(kErrorChainMax) + 1;
+  int depth = 0;
+  for (std::size_t at = 0; at < body.size(); ++at) {
+    const char c = body[at];
+    if (c == '"') {
+      at = end_of_string(body, at);
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+    if (depth > kDepthMax) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool says_success(const Json& envelope) {
@@ -346,9 +376,12 @@ Result<std::vector<StatementResult>> read_answer(const HttpAnswer& answer,
   if (!answer.transport.is_ok()) {
     return answer.transport;
   }
+  if (is_too_deep(answer.body)) {
+    return not_understood(answer, "with a body nested too deeply");
+  }
   const Json envelope = Json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
   if (!envelope.is_object()) {
-    return no_json(answer);
+    return not_understood(answer, what_instead_of_json(answer.body));
   }
   if (!has_success_status(answer) || !says_success(envelope)) {
     return failure_of(envelope, answer);

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "d1/classify.h"
+
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -246,22 +250,44 @@ TEST(D1Answer, FollowsTheChainOfCauses) {
             "because permanent: and");
 }
 
-TEST(D1Answer, BearsAnyDepthOfNesting) {
-  constexpr int kDepth = 10'000;
-  std::string chain;
-  std::string ends;
-  for (int i = 0; i < kDepth; ++i) {
-    chain += R"({"code":1,"message":"deeper","error_chain":[)";
-    ends += "]}";
+// `depth` errors, each the cause of the one before it.
+std::string chain_of_errors(std::size_t depth) {
+  std::string begin;
+  std::string end;
+  for (std::size_t i = 0; i < depth; ++i) {
+    begin += R"({"code":1,"message":"[{deeper\"[","error_chain":[)";
+    end += "]}";
   }
-  const Status status = failure(R"({"success":false,"errors":[)" + chain + ends + "]}", 400);
-  EXPECT_EQ(status.code(), StatusCode::kPermanent);
-  EXPECT_EQ(status.message(), "deeper");
-  const std::string open(kDepth, '[');
-  const std::string close(kDepth, ']');
-  EXPECT_EQ(failure(cell(open + close)).code(), StatusCode::kLost);
-  EXPECT_EQ(failure(open + close).code(), StatusCode::kLost);
-  EXPECT_EQ(failure(open).code(), StatusCode::kLost);
+  return R"({"success":false,"errors":[)" + begin + end + "]}";
+}
+
+TEST(D1Answer, BearsAnyDepthOfNesting) {
+  EXPECT_EQ(failure(chain_of_errors(kErrorChainMax - 1), 400).message(), "[{deeper\"[");
+  for (const std::size_t depth : {kErrorChainMax, std::size_t{10'000}}) {
+    const Status status = failure(chain_of_errors(depth), 400);
+    EXPECT_EQ(status.code(), StatusCode::kPermanent) << depth;
+    EXPECT_EQ(status.message(), "HTTP 400 with a body nested too deeply") << depth;
+  }
+  const std::string open(10'000, '[');
+  const std::string close(10'000, ']');
+  for (const std::string& body : {cell(open + close), open + close, open, close + open}) {
+    EXPECT_EQ(failure(body).code(), StatusCode::kLost);
+  }
+}
+
+std::size_t highest_memory_bytes() {
+  struct rusage usage = {};
+  EXPECT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1'024;
+}
+
+// 64 KB of gzip may unpack to eight times as many.
+TEST(D1Answer, DoesNotLetNestedListsTakeTheMemory) {
+  const std::string lists(std::size_t{8} << 20U, '[');
+  const std::size_t before = highest_memory_bytes();
+  EXPECT_EQ(failure(lists).message(), "HTTP 200 with a body nested too deeply");
+  const std::size_t grown = highest_memory_bytes() - before;
+  EXPECT_LT(grown, 3 * lists.size());  // Copies; a tree of it is 75 times as large.
 }
 
 TEST(D1Answer, TellsWhatCameInPlaceOfJson) {
