@@ -21,11 +21,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr CellForm kPlain = CellForm::kPlain;
-constexpr CellForm kTagged = CellForm::kTagged;
-constexpr CellForm kTaggedBytes = CellForm::kTaggedBytes;
+// Of results with one column.
+const CellForms kPlain = {};
+const CellForms kTagged = {CellForm::kTagged};
+const CellForms kTaggedHex = {CellForm::kTaggedHex};
 
-Result<std::vector<StatementResult>> read(std::string body, std::vector<CellForm> forms = {kPlain},
+Result<std::vector<StatementResult>> read(std::string body, std::vector<CellForms> forms = {kPlain},
                                           int http_status = 200) {
   return read_answer({.http_status = http_status, .body = std::move(body)}, forms);
 }
@@ -46,7 +47,7 @@ std::string cell(const std::string& json) {
   return success(R"({"success":true,"results":{"columns":["c"],"rows":[[)" + json + R"(]]}})");
 }
 
-Value value_of(const std::string& json, CellForm form) {
+Value value_of(const std::string& json, const CellForms& form) {
   const auto results = read(cell(json), {form});
   EXPECT_TRUE(results) << json << ": " << results.status().to_string();
   return results ? results->front().rows.front().front() : Value(std::string("no value"));
@@ -89,6 +90,25 @@ TEST(D1Answer, TakesAStatementWithoutRowsInEachFormThatIsSent) {
   }
 }
 
+TEST(D1Answer, TakesAWrappedStatementWithoutRowsThatNamesNoColumns) {
+  for (const char* results : {R"({"success":true,"results":[]})", kWritten}) {
+    const auto none = read(success(results), {kTagged});
+    ASSERT_TRUE(none) << results;
+    EXPECT_TRUE(none->front().rows.empty());
+  }
+  const auto some =
+      read(success(R"({"success":true,"results":{"columns":[],"rows":[["i1"]]}})"), {kTagged});
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->front().rows, (std::vector<Row>{{std::int64_t{1}}}));
+  for (const char* results :
+       {R"({"success":true})", R"({"success":true,"results":null})",
+        R"({"success":true,"results":{"columns":["a","b"],"rows":[]}})",
+        R"({"success":true,"results":{"columns":["a","b"],"rows":[["i1","i2"]]}})",
+        R"({"success":true,"results":{"columns":["a"],"rows":[["i1","i2"]]}})"}) {
+    EXPECT_EQ(read(success(results), {kTagged}).status().code(), StatusCode::kLost) << results;
+  }
+}
+
 TEST(D1Answer, TellsIntegersFromRealsAsFarAsD1Does) {
   EXPECT_EQ(value_of("0", kPlain), Value(std::int64_t{0}));
   EXPECT_EQ(value_of("-3", kPlain), Value(std::int64_t{-3}));
@@ -119,33 +139,28 @@ TEST(D1Answer, ReadsTaggedValuesExactly) {
   EXPECT_EQ(value_of("[116,0]", kTagged), Value(Blob{std::byte{116}, std::byte{0}}));
   EXPECT_EQ(value_of("[]", kTagged), Value(Blob{}));
   EXPECT_EQ(value_of("null", kTagged), Value());
-  EXPECT_EQ(value_of("[116,0,255]", kTaggedBytes), Value(std::string("\0\xFF", 2)));
-  EXPECT_EQ(value_of("[98,0,255]", kTaggedBytes), Value(Blob{std::byte{0}, std::byte{255}}));
-  EXPECT_EQ(value_of(R"("i7")", kTaggedBytes), Value(std::int64_t{7}));
+  EXPECT_EQ(value_of("[116,0,255]", kTaggedHex), Value(std::string("\0\xFF", 2)));
+  EXPECT_EQ(value_of("[98,0,255]", kTaggedHex), Value(Blob{std::byte{0}, std::byte{255}}));
+  EXPECT_EQ(value_of(R"("x00FF9A")", kTaggedHex), Value(std::string("\0\xFF\x9A", 3)));
+  EXPECT_EQ(value_of(R"("x")", kTaggedHex), Value(std::string()));
+  EXPECT_EQ(value_of(R"("i7")", kTaggedHex), Value(std::int64_t{7}));
 }
 
 TEST(D1Answer, CountsNoValueThatItDoesNotUnderstand) {
   const struct {
     const char* json;
-    CellForm form;
+    CellForms form;
   } cases[] = {
-      {"true", kPlain},
-      {"{}", kPlain},
-      {"[256]", kPlain},
-      {"[-1]", kPlain},
-      {"[1.5]", kPlain},
-      {R"(["a"])", kPlain},
-      {R"("")", kTagged},
-      {R"("x1")", kTagged},
-      {R"("i")", kTagged},
-      {R"("i1x")", kTagged},
-      {R"("i9223372036854775808")", kTagged},
-      {R"("z1")", kTagged},
-      {"true", kTagged},
-      {"{}", kTagged},
-      {"[]", kTaggedBytes},
-      {"[120,1]", kTaggedBytes},
-      {"[300]", kTaggedBytes},
+      {"true", kPlain},         {"{}", kPlain},
+      {"[256]", kPlain},        {"[-1]", kPlain},
+      {"[1.5]", kPlain},        {R"(["a"])", kPlain},
+      {R"("")", kTagged},       {R"("y1")", kTagged},
+      {R"("x1")", kTaggedHex},  {R"("x1g")", kTaggedHex},
+      {R"("xff")", kTaggedHex}, {R"("i")", kTagged},
+      {R"("i1x")", kTagged},    {R"("i9223372036854775808")", kTagged},
+      {R"("z1")", kTagged},     {"true", kTagged},
+      {"{}", kTagged},          {"[]", kTaggedHex},
+      {"[120,1]", kTaggedHex},  {"[300]", kTaggedHex},
   };
   for (const auto& each : cases) {
     const auto results = read(cell(each.json), {each.form});
@@ -316,7 +331,7 @@ TEST(D1Answer, TellsWhatCameInPlaceOfJson) {
 }
 
 TEST(D1Answer, PassesOnWhatTheTransportSaysAndWhatTheServerAsksToWait) {
-  const std::vector<CellForm> forms = {kPlain};
+  const std::vector<CellForms> forms = {kPlain};
   const Status cut(StatusCode::kLost, "connection closed");
   EXPECT_EQ(read_answer({.transport = cut, .body = success(kWritten)}, forms).status().message(),
             "connection closed");
