@@ -99,13 +99,40 @@ std::optional<Value> integer_of(std::string_view digits) {
                                                        : std::nullopt;
 }
 
+std::optional<std::uint8_t> nibble_of(char digit) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  const std::size_t value = kDigits.find(digit);
+  return value == std::string_view::npos ? std::nullopt
+                                         : std::optional(static_cast<std::uint8_t>(value));
+}
+
+std::optional<Value> text_of_hex(std::string_view hex) {
+  if (hex.size() % 2 != 0) {
+    return std::nullopt;
+  }
+  std::string text(hex.size() / 2, '\0');
+  for (std::size_t at = 0; at < hex.size(); at += 2) {
+    const auto high = nibble_of(hex[at]);
+    const auto low = nibble_of(hex[at + 1]);
+    if (!high || !low) {
+      return std::nullopt;
+    }
+    text[at / 2] = static_cast<char>(*high << 4 | *low);
+  }
+  return text;
+}
+
 std::optional<Value> tagged_text(std::string_view text) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::string_view rest = text.substr(std::min<std::size_t>(text.size(), 1));
   if (text.starts_with('t')) {
-    return std::string(text.substr(1));
+    return std::string(rest);
+  }
+  if (text.starts_with('x')) {
+    return text_of_hex(rest);
   }
   if (text.starts_with('i')) {
-    return integer_of(text.substr(1));
+    return integer_of(rest);
   }
   if (text == "z") {
     return -0.0;
@@ -134,9 +161,9 @@ std::optional<Value> tagged_bytes(std::optional<Blob> bytes) {
   return text;
 }
 
-std::optional<Value> value_of(const Json& json, CellForm form) {
-  if (form == CellForm::kPlain || json.is_null()) {
-    return plain_value(json);
+std::optional<Value> tagged_value(const Json& json, CellForm form) {
+  if (json.is_null()) {
+    return Value();
   }
   if (json.is_number()) {
     return json.get<double>();
@@ -152,14 +179,15 @@ std::optional<Value> value_of(const Json& json, CellForm form) {
 
 // One result.
 
-std::optional<Row> row_of(const Json& json, std::size_t columns, CellForm form) {
+std::optional<Row> row_of(const Json& json, std::size_t columns, const CellForms& forms) {
   if (!json.is_array() || json.size() != columns) {
     return std::nullopt;
   }
   Row row;
   row.reserve(columns);
   for (const Json& cell : json) {
-    std::optional<Value> value = value_of(cell, form);
+    std::optional<Value> value =
+        forms.empty() ? plain_value(cell) : tagged_value(cell, forms[row.size()]);
     if (!value) {
       return std::nullopt;
     }
@@ -183,14 +211,15 @@ bool read_columns(const Json& results, StatementResult& result) {
   return true;
 }
 
-bool read_rows(const Json& results, CellForm form, StatementResult& result) {
+bool read_rows(const Json& results, const CellForms& forms, StatementResult& result) {
   const Json* rows = member(results, "rows");
   if (rows == nullptr || !rows->is_array()) {
     return false;
   }
+  const std::size_t columns = forms.empty() ? result.columns.size() : forms.size();
   result.rows.reserve(rows->size());
   for (const Json& row : *rows) {
-    std::optional<Row> values = row_of(row, result.columns.size(), form);
+    std::optional<Row> values = row_of(row, columns, forms);
     if (!values) {
       return false;
     }
@@ -199,9 +228,11 @@ bool read_rows(const Json& results, CellForm form, StatementResult& result) {
   return true;
 }
 
+bool is_empty_list(const Json& json) { return json.is_array() && json.empty(); }
+
 // A statement that gives no rows may have no results, or an empty list of them.
 bool is_without_rows(const Json* results) {
-  return results == nullptr || results->is_null() || (results->is_array() && results->empty());
+  return results == nullptr || results->is_null() || is_empty_list(*results);
 }
 
 Meta meta_of(const Json& statement) {
@@ -222,17 +253,31 @@ Meta meta_of(const Json& statement) {
   return meta;
 }
 
-std::optional<StatementResult> result_of(const Json& statement, CellForm form) {
+// Of a statement that must give some.
+bool read_tagged(const Json* results, const CellForms& forms, StatementResult& result) {
+  if (results == nullptr) {
+    return false;
+  }
+  if (is_empty_list(*results)) {
+    return true;
+  }
+  return read_columns(*results, result) &&
+         (result.columns.empty() || result.columns.size() == forms.size()) &&
+         read_rows(*results, forms, result);
+}
+
+bool read_plain(const Json* results, StatementResult& result) {
+  return is_without_rows(results) ||
+         (read_columns(*results, result) && read_rows(*results, {}, result));
+}
+
+std::optional<StatementResult> result_of(const Json& statement, const CellForms& forms) {
   StatementResult result;
   result.meta = meta_of(statement);
   const Json* results = member(statement, "results");
-  if (is_without_rows(results)) {
-    return form == CellForm::kPlain ? std::optional(std::move(result)) : std::nullopt;
-  }
-  if (!read_columns(*results, result) || !read_rows(*results, form, result)) {
-    return std::nullopt;
-  }
-  return result;
+  const bool is_whole =
+      forms.empty() ? read_plain(results, result) : read_tagged(results, forms, result);
+  return is_whole ? std::optional(std::move(result)) : std::nullopt;
 }
 
 // Failures.
@@ -305,11 +350,41 @@ std::string what_instead_of_json(std::string_view body) {
                              : "with a body that is not whole JSON";
 }
 
-Status no_json(const HttpAnswer& answer) {
+Status not_understood(const HttpAnswer& answer, const std::string& what) {
   const Status status =
       classify({.http_status = answer.http_status, .retry_after = answer.retry_after});
-  return status.with_message("HTTP " + std::to_string(answer.http_status) + " " +
-                             what_instead_of_json(answer.body));
+  return status.with_message("HTTP " + std::to_string(answer.http_status) + " " + what);
+}
+
+// Where the string that begins at `begin` ends: its closing quote, or the end of all.
+std::size_t end_of_string(std::string_view body, std::size_t begin) {
+  std::size_t at = begin + 1;
+  while (at < body.size() && body[at] != '"') {
+    at += body[at] == '\\' ? 2U : 1U;
+  }
+  return at;
+}
+
+// True if more arrays and objects are open inside each other than in any answer of D1's. The parser
+// makes up to 74 bytes of each, and a body of 64 KB may unpack to 64 MiB of "[".
+bool is_too_deep(std::string_view body) {
+  // The deepest is a chain of errors: a list and an object for each, in the envelope.
+  constexpr int kDepthMax = 2 * static_cast<int>(kErrorChainMax) + 1;
+  int depth = 0;
+  for (std::size_t at = 0; at < body.size(); ++at) {
+    const char c = body[at];
+    if (c == '"') {
+      at = end_of_string(body, at);
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+    if (depth > kDepthMax) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool says_success(const Json& envelope) {
@@ -319,7 +394,7 @@ bool says_success(const Json& envelope) {
 }
 
 Result<std::vector<StatementResult>> results_of(const Json& envelope, const HttpAnswer& answer,
-                                                std::span<const CellForm> forms) {
+                                                std::span<const CellForms> forms) {
   const Json* list = member(envelope, "result");
   if (list == nullptr || !list->is_array() || list->size() != forms.size()) {
     return not_whole(answer, "not one result for each statement");
@@ -342,13 +417,16 @@ Result<std::vector<StatementResult>> results_of(const Json& envelope, const Http
 }  // namespace
 
 Result<std::vector<StatementResult>> read_answer(const HttpAnswer& answer,
-                                                 std::span<const CellForm> forms) {
+                                                 std::span<const CellForms> forms) {
   if (!answer.transport.is_ok()) {
     return answer.transport;
   }
+  if (is_too_deep(answer.body)) {
+    return not_understood(answer, "with a body nested too deeply");
+  }
   const Json envelope = Json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
   if (!envelope.is_object()) {
-    return no_json(answer);
+    return not_understood(answer, what_instead_of_json(answer.body));
   }
   if (!has_success_status(answer) || !says_success(envelope)) {
     return failure_of(envelope, answer);

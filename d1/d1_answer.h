@@ -15,12 +15,12 @@
 
 namespace spillway {
 
-/// One result for each member of the batch, whose values are in the form that `forms` has for it.
-/// The columns of a wrapped one have names of no use.
+/// One result for each member of the batch, whose values are in the forms that `forms` has for its
+/// columns. The columns of a wrapped one have names of no use, or none where it gave no rows.
 ///
 /// A failure is classified by classify(); an answer that cannot be understood is kLost, unless its
 /// HTTP status says more.
 [[nodiscard]] Result<std::vector<StatementResult>> read_answer(const HttpAnswer& answer,
-                                                               std::span<const CellForm> forms);
+                                                               std::span<const CellForms> forms);
 
 }  // namespace spillway

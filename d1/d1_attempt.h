@@ -7,10 +7,10 @@
 //     while (!attempt->is_done()) attempt->take(post(attempt->body()));
 //     return std::move(*attempt).result();
 //
-// Mostly there is one body. One more, which only reads, comes first where the number of a
-// statement's columns has to be learnt (`SELECT *`); `columns` remembers it. What was sent is sent
-// once more only if it certainly changed nothing: when it was refused because that number had
-// changed, or when all of it reads and a text came back that has to be asked for byte by byte.
+// Mostly there is one body. Others, which only read, come first where the number of a statement's
+// columns has to be learnt (`SELECT *`); `columns` remembers it. What may write is sent once. What
+// only reads is sent again when that number has changed, and when a text came back that has to be
+// asked for byte by byte.
 #pragma once
 
 #include <spillway/database.h>
@@ -18,13 +18,12 @@
 
 #include "d1/column_cache.h"
 #include "d1/d1_encoding.h"
+#include "d1/d1_part.h"
 #include "d1/exact_select.h"
 #include "d1/http_answer.h"
-#include "d1/sql_text.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,12 +32,14 @@ namespace spillway {
 
 class D1Attempt {
  public:
-  /// kInvalidArgument, kTooBig: as D1Database::execute. `columns` must outlive the attempt;
-  /// `statements` too.
+  /// kInvalidArgument, kTooBig: as D1Database::execute. `columns` must outlive the attempt.
   [[nodiscard]] static Result<D1Attempt> begin(std::span<const Statement> statements,
-                                               const DatabaseLimits& limits, ColumnCache& columns);
+                                               const DatabaseLimits& limits, ColumnCache& columns,
+                                               std::size_t body_bytes_max = kBodyBytesMax);
 
   [[nodiscard]] bool is_done() const noexcept { return stage_ == Stage::kDone; }
+  /// True: no statement of it can change the database.
+  [[nodiscard]] bool does_only_read() const noexcept { return does_only_read_; }
   /// The JSON to POST next.
   [[nodiscard]] const std::string& body() const noexcept { return body_; }
   /// The answer to it.
@@ -48,57 +49,45 @@ class D1Attempt {
 
  private:
   enum class Stage : std::uint8_t { kLearn, kRun, kDone };
+  using Answers = std::vector<StatementResult>;
 
-  /// One of the statements.
-  struct Part {
-    SqlStatement sql;
-    std::vector<D1Query> queries = {};  // One for each parameter row.
-    D1Query names_query = {};           // Empty for what cannot be wrapped.
-    bool is_wrapped = false;
-    std::optional<std::size_t> columns = {};
-    // Empty: to be asked for with each run.
-    std::optional<std::vector<std::string>> names = {};
-  };
+  D1Attempt(ColumnCache& columns, std::size_t body_bytes_max)
+      : cache_(&columns), body_bytes_max_(body_bytes_max) {}
 
-  D1Attempt(const DatabaseLimits& limits, ColumnCache& columns)
-      : limits_(limits), cache_(&columns) {}
-
-  [[nodiscard]] Status add(const Statement& statement);
-  void look_up_columns(Part& part);
-  [[nodiscard]] bool has_unknown_columns() const;
+  [[nodiscard]] Status add(const Statement& statement, const DatabaseLimits& limits);
+  void look_up_columns(D1Part& part);
 
   void ask_next();
   void ask_for_columns();
   void ask_for_results();
-  void add_member(BatchBody& body, const D1Query& query, CellForm form);
-  void add_part(BatchBody& body, const Part& part);
-  [[nodiscard]] bool does_fit_wrapped(const Part& part) const;
-  void post(BatchBody body, Stage stage);
+  void post(BatchBody body, const Status& status, Stage stage);
 
-  void take_column_count(Part& part, std::size_t count);
-  void take_columns(Result<std::vector<StatementResult>> answers);
-  void take_results(Result<std::vector<StatementResult>> answers);
-  void take_refusal(const Status& status);
+  void take_columns(const Result<Answers>& answers);
+  [[nodiscard]] Status take_count(D1Part& part, std::size_t count);
   void take_failed_learning(const Status& status);
+  void take_results(Result<Answers> answers);
+  [[nodiscard]] bool needs_hex(std::span<const StatementResult> answers);
+  void take_refusal(const Status& status);
+  void correct(const WrongColumnCount& wrong);
   void forget_columns();
-  [[nodiscard]] bool unwrap_nameless(std::span<const StatementResult> answers);
-  [[nodiscard]] bool needs_bytes(std::span<const StatementResult> answers);
-  [[nodiscard]] Status merge(std::vector<StatementResult> answers);
-  [[nodiscard]] Status merge_part(Part& part, std::span<StatementResult>& answers);
+  void merge(Answers answers);
   void finish(Status failure);
 
-  DatabaseLimits limits_;
+  [[nodiscard]] Status in_place(const Status& status, std::size_t index) const;
+
   ColumnCache* cache_;
-  std::vector<Part> parts_;
+  std::size_t body_bytes_max_;
+  std::vector<D1Part> parts_;
   bool does_only_read_ = true;
-  CellForm form_ = CellForm::kTagged;
-  int wrong_counts_ = 0;
+  bool does_learn_one_by_one_ = false;
+  int repeats_ = 0;  // Of what only reads.
 
   Stage stage_ = Stage::kLearn;
   std::string body_;
-  std::vector<CellForm> forms_;  // Of the members of the body.
+  std::vector<CellForms> forms_;       // Of the members of the body.
+  std::vector<std::size_t> learning_;  // The parts whose columns it asks for.
   Status failure_;
-  std::vector<StatementResult> results_;
+  Answers results_;
 };
 
 }  // namespace spillway

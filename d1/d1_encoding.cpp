@@ -67,17 +67,24 @@ Status check_value(const Value& value, std::size_t number, const DatabaseLimits&
                        limits.value_bytes_max);
 }
 
+// Only a row of a table is limited as a whole, and what becomes of the values the database knows.
 Status check_row(const Row& row, const DatabaseLimits& limits) {
-  std::size_t bytes = 0;
   for (std::size_t index = 0; index < row.size(); ++index) {
     if (Status status = check_value(row[index], index + 1, limits); !status.is_ok()) {
       return status;
     }
-    bytes += size_of(row[index]);
   }
-  return bytes <= limits.value_bytes_max
+  return {};
+}
+
+Status check_sql(const D1Query& query, const SqlStatement& statement,
+                 const DatabaseLimits& limits) {
+  const bool is_rewritten = query.sql.size() != statement.text.size();
+  return query.sql.size() <= limits.sql_bytes_max
              ? Status()
-             : too_big("the values have ", bytes, " bytes together", limits.value_bytes_max);
+             : too_big("the SQL text has ", query.sql.size(),
+                       is_rewritten ? " bytes with the casts of its parameters" : " bytes",
+                       limits.sql_bytes_max);
 }
 
 // Turns the values of a row into JSON and into what stands for them in the SQL.
@@ -170,14 +177,15 @@ void append_apart(std::string_view place, std::string& sql) {
   sql += place;
 }
 
-// The text up to `bytes` with each parameter replaced by what `place_of` says.
+// The text from `begin` to `end` with each parameter replaced by what `place_of` says.
 template <typename PlaceOf>
-std::string with_places(const SqlStatement& statement, std::size_t bytes, PlaceOf&& place_of) {
+std::string with_places(const SqlStatement& statement, std::size_t begin, std::size_t end,
+                        PlaceOf&& place_of) {
   std::string sql;
-  std::size_t kept = 0;
+  std::size_t kept = begin;
   for (const SqlParameter& parameter : statement.parameters) {
-    if (parameter.begin >= bytes) {
-      break;
+    if (parameter.begin < begin || parameter.begin >= end) {
+      continue;
     }
     sql.append(statement.text, kept, parameter.begin - kept);
     append_apart(place_of(parameter), sql);
@@ -185,13 +193,13 @@ std::string with_places(const SqlStatement& statement, std::size_t bytes, PlaceO
     // $a(b)3 is two tokens, and ?13 would be one.
     sql += kept < bytes && is_ascii_digit(statement.text[kept]) ? " " : "";
   }
-  return sql.append(statement.text, kept, bytes - kept);
+  return sql.append(statement.text, kept, end - kept);
 }
 
-std::size_t highest_number(const SqlStatement& statement, std::size_t bytes) {
+std::size_t highest_number(const SqlStatement& statement, std::size_t end) {
   std::size_t highest = 0;
   for (const SqlParameter& parameter : statement.parameters) {
-    highest = parameter.begin < bytes ? std::max(highest, parameter.number) : highest;
+    highest = parameter.begin < end ? std::max(highest, parameter.number) : highest;
   }
   return highest;
 }
@@ -223,11 +231,11 @@ Result<D1Query> encode(const SqlStatement& statement, const Row& row,
   if (values.parameters() > limits.parameters_max) {
     return too_big("the statement has ", values.parameters(), " parameters", limits.parameters_max);
   }
-  D1Query query{with_places(statement, statement.text.size(), [&](const SqlParameter& parameter) {
-    return values.place_of(parameter.number);
-  })};
-  if (query.sql.size() > limits.sql_bytes_max) {
-    return too_big("the SQL text has ", query.sql.size(), " bytes", limits.sql_bytes_max);
+  D1Query query{with_places(
+      statement, 0, statement.text.size(),
+      [&](const SqlParameter& parameter) { return values.place_of(parameter.number); })};
+  if (Status status = check_sql(query, statement, limits); !status.is_ok()) {
+    return status;
   }
   if (!row.empty()) {
     query.params = std::move(values).params();
@@ -235,12 +243,12 @@ Result<D1Query> encode(const SqlStatement& statement, const Row& row,
   return query;
 }
 
-D1Query encode_roughly(const SqlStatement& statement, const Row& row, std::size_t bytes) {
-  D1Query query{with_places(statement, bytes, [&](const SqlParameter& parameter) {
-    const std::string written = statement.text.substr(parameter.begin, parameter.bytes);
-    return written[0] == '?' ? written : "?" + std::to_string(parameter.number);
+D1Query encode_roughly(const SqlStatement& statement, const Row& row, std::size_t begin,
+                       std::size_t end) {
+  D1Query query{with_places(statement, begin, end, [](const SqlParameter& parameter) {
+    return "?" + std::to_string(parameter.number);
   })};
-  const std::size_t count = highest_number(statement, bytes);
+  const std::size_t count = highest_number(statement, end);
   if (count > 0) {
     JsonWriter writer(query.params);
     writer.begin_array();

@@ -26,15 +26,19 @@ struct D1Query {
 /// The statement with the values of one row, which arrive unchanged.
 ///
 /// kInvalidArgument: the number of values is not that of the parameters, or a number is not finite.
-/// kTooBig: over one of the limits; the message names it.
+/// kTooBig: over one of the limits; the message names it. The text is measured as it is sent.
 [[nodiscard]] Result<D1Query> encode(const SqlStatement& statement, const Row& row,
                                      const DatabaseLimits& limits);
 
-/// The statement as it stands, parameters by number, up to `bytes` of its text, with values that
-/// are only roughly those of the row: for a statement whose result does not matter. Values of more
-/// than a kilobyte go as NULL.
+/// The text of the statement from `begin` to `end`, its parameters by number, with values that are
+/// only roughly those of the row: for a statement whose result does not matter. There are values up
+/// to the highest number before `end`; those of more than a kilobyte go as NULL.
 [[nodiscard]] D1Query encode_roughly(const SqlStatement& statement, const Row& row,
-                                     std::size_t bytes);
+                                     std::size_t begin, std::size_t end);
+
+/// Source: developers.cloudflare.com/workers/platform/limits, "Request body size". What D1 itself
+/// takes is not documented.
+inline constexpr std::size_t kBodyBytesMax = 100'000'000;
 
 /// The body of a request that runs queries in one transaction.
 class BatchBody {

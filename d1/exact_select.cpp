@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
 
 namespace spillway {
@@ -68,51 +69,80 @@ std::size_t columns_of_values(SqlScanner& tokens) {
 // The wrapped form.
 
 // A name that does not occur in `sql`, so that no table of the user's is hidden by it.
-std::string table_name_for(const std::string& sql) {
+std::string table_name_for(const std::string& sql, std::size_t number) {
   const std::string lower = lower_case(sql);
-  std::string name(kTableName);
-  for (std::size_t number = 1; lower.find(name) != std::string::npos; ++number) {
-    name = std::string(kTableName) + std::to_string(number);
+  std::string name = std::string(kTableName) + std::to_string(number);
+  while (lower.find(name) != std::string::npos) {
+    name += '_';
   }
   return name;
 }
 
-// NULL stays what it is, and a blob comes as an array of bytes, as nothing else does. Of a real
-// only what JSON has no number for needs a sign.
+// Of a real only what JSON has no number for needs a sign.
+std::string real_cell(const std::string& column) {
+  return "CASE WHEN " + column + "=0 AND atan2(" + column + ",-1)<0 THEN 'z' WHEN " + column +
+         "=9e999 THEN '+' WHEN " + column + "=-9e999 THEN '-' ELSE " + column + " END";
+}
+
+// Hex is twice as long as the text, and a text is limited: a very long one comes as a blob, which
+// D1 writes with four characters a byte.
+std::string hex_cell(const std::string& column) {
+  return "CASE WHEN length(CAST(" + column + " AS BLOB))>900000 THEN CAST('t'||" + column +
+         " AS BLOB) ELSE 'x'||hex(" + column + ") END";
+}
+
+// NULL stays what it is, and a blob comes as an array of bytes, as nothing else does; where texts
+// do too, it has a tag.
 std::string cell(const std::string& column, CellForm form) {
-  const std::string real = "CASE WHEN " + column + "=0 AND atan2(" + column +
-                           ",-1)<0 THEN 'z' WHEN " + column + "=9e999 THEN '+' WHEN " + column +
-                           "=-9e999 THEN '-' ELSE " + column + " END";
-  const bool is_bytes = form == CellForm::kTaggedBytes;
-  const std::string text = is_bytes ? "CAST('t'||" + column + " AS BLOB)" : "'t'||" + column;
+  const bool is_hex = form == CellForm::kTaggedHex;
+  const std::string text = is_hex ? hex_cell(column) : "'t'||" + column;
   const std::string blob =
-      is_bytes ? " WHEN 'blob' THEN CAST('b'||" + column + " AS BLOB)" : std::string();
+      is_hex ? " WHEN 'blob' THEN CAST('b'||" + column + " AS BLOB)" : std::string();
   return "CASE typeof(" + column + ") WHEN 'integer' THEN 'i'||" + column + " WHEN 'text' THEN " +
-         text + " WHEN 'real' THEN " + real + blob + " ELSE " + column + " END";
+         text + " WHEN 'real' THEN " + real_cell(column) + blob + " ELSE " + column + " END";
+}
+
+std::optional<std::size_t> leading_number(std::string_view text) {
+  std::size_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  return parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
 }
 
 // The query for the names.
 
-struct SelectEnd {
-  std::size_t limit;       // Where the statement's own LIMIT begins, or its end.
-  bool is_values = false;  // Its last part is VALUES, after which no LIMIT may stand.
+// The first SELECT or VALUES of a statement, which gives its columns their names.
+struct FirstTerm {
+  std::size_t begin = 0;  // Behind WITH and its tables.
+  std::size_t end = 0;    // Where UNION, ORDER or the like begins, or the statement ends.
+  bool is_values = false;
 };
 
-SelectEnd end_of(const std::string& text) {
+bool ends_term(const SqlToken& token) {
+  constexpr std::array<std::string_view, 5> kEnds = {"UNION", "INTERSECT", "EXCEPT", "ORDER",
+                                                     "LIMIT"};
+  return std::any_of(kEnds.begin(), kEnds.end(),
+                     [&token](std::string_view word) { return is_word(token, word); });
+}
+
+FirstTerm first_term_of(const std::string& text) {
   SqlScanner tokens(text);
-  SelectEnd end{text.size()};
+  FirstTerm term{.end = text.size()};
+  bool has_begun = false;
   while (const std::optional<SqlToken> token = tokens.next()) {
-    if (is_top_level_word(tokens, *token, "LIMIT")) {
-      end.limit = tokens.position_of(*token);
+    if (tokens.depth() != 0) {
+      continue;
+    }
+    if (has_begun && ends_term(*token)) {
+      term.end = tokens.position_of(*token);
       break;
     }
-    if (is_top_level_word(tokens, *token, "SELECT")) {
-      end.is_values = false;
-    } else if (is_top_level_word(tokens, *token, "VALUES")) {
-      end.is_values = true;
+    if (!has_begun && (is_word(*token, "SELECT") || is_word(*token, "VALUES"))) {
+      has_begun = true;
+      term.begin = tokens.position_of(*token);
+      term.is_values = is_word(*token, "VALUES");
     }
   }
-  return end;
+  return term;
 }
 
 }  // namespace
@@ -134,14 +164,14 @@ std::optional<std::size_t> columns_by_text(const SqlStatement& statement) {
   return std::nullopt;
 }
 
-std::string wrapped(const std::string& sql, std::size_t columns, CellForm form) {
-  const std::string table = table_name_for(sql);
+std::string wrapped(const std::string& sql, const CellForms& forms, std::size_t number) {
+  const std::string table = table_name_for(sql, number);
   std::string names;
   std::string cells;
-  for (std::size_t index = 0; index < columns; ++index) {
+  for (std::size_t index = 0; index < forms.size(); ++index) {
     const std::string column = "c" + std::to_string(index);
     names += (index == 0 ? "" : ",") + column;
-    cells += (index == 0 ? "" : ",") + cell(column, form);
+    cells += (index == 0 ? "" : ",") + cell(column, forms[index]);
   }
   // A subquery with a LIMIT is not merged into a query that has one too, even if neither limits
   // anything. Merged, an expression would be computed several times: what is an integer for typeof
@@ -150,19 +180,35 @@ std::string wrapped(const std::string& sql, std::size_t columns, CellForm form) 
          " FROM (SELECT * FROM " + table + " LIMIT -1) LIMIT -1";
 }
 
-bool is_wrong_column_count(const Status& status) {
+std::optional<WrongColumnCount> wrong_column_count(const Status& status) {
+  constexpr std::string_view kHas = " has ";
   const std::string_view message = status.message();
-  return message.starts_with("table " + std::string(kTableName)) &&
-         message.find(" values for ") != std::string_view::npos && message.ends_with(" columns");
+  const std::string begin = "table " + std::string(kTableName);
+  const std::size_t has = message.find(kHas);
+  if (!message.starts_with(begin) || has == std::string_view::npos ||
+      message.find(" values for ") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto number = leading_number(message.substr(begin.size()));
+  const auto columns = leading_number(message.substr(has + kHas.size()));
+  return number && columns ? std::optional(WrongColumnCount{*number, *columns}) : std::nullopt;
 }
 
-D1Query names_query(const SqlStatement& statement, const Row& row) {
-  const SelectEnd end = end_of(statement.text);
-  D1Query query = encode_roughly(statement, row, end.limit);
-  if (end.is_values) {
-    query.sql = "SELECT * FROM (" + query.sql + ")";
+// LIMIT 0 alone would not keep SQLite from materializing what stands behind FROM: views, tables of
+// WITH that are used twice. The terms of a compound with ORDER BY are coroutines, which it does not
+// begin.
+D1Query names_query(const SqlStatement& statement, const Row& row, std::size_t bytes_max) {
+  constexpr std::string_view kNoRows = " ORDER BY 1 LIMIT 0";
+  const FirstTerm term = first_term_of(statement.text);
+  D1Query query = encode_roughly(statement, row, 0, term.end);
+  if (term.is_values) {  // After which no LIMIT may stand.
+    query.sql = "SELECT * FROM (" + query.sql + ") LIMIT 0";
+    return query;
   }
-  query.sql += " LIMIT 0";
+  const std::string again =
+      " UNION ALL " + encode_roughly(statement, row, term.begin, term.end).sql;
+  const bool does_fit = query.sql.size() + again.size() + kNoRows.size() <= bytes_max;
+  query.sql += does_fit ? again + std::string(kNoRows) : " LIMIT 0";
   return query;
 }
 

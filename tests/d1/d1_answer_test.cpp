@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "d1/classify.h"
+
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -17,11 +21,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr CellForm kPlain = CellForm::kPlain;
-constexpr CellForm kTagged = CellForm::kTagged;
-constexpr CellForm kTaggedBytes = CellForm::kTaggedBytes;
+// Of results with one column.
+const CellForms kPlain = {};
+const CellForms kTagged = {CellForm::kTagged};
+const CellForms kTaggedHex = {CellForm::kTaggedHex};
 
-Result<std::vector<StatementResult>> read(std::string body, std::vector<CellForm> forms = {kPlain},
+Result<std::vector<StatementResult>> read(std::string body, std::vector<CellForms> forms = {kPlain},
                                           int http_status = 200) {
   return read_answer({.http_status = http_status, .body = std::move(body)}, forms);
 }
@@ -42,7 +47,7 @@ std::string cell(const std::string& json) {
   return success(R"({"success":true,"results":{"columns":["c"],"rows":[[)" + json + R"(]]}})");
 }
 
-Value value_of(const std::string& json, CellForm form) {
+Value value_of(const std::string& json, const CellForms& form) {
   const auto results = read(cell(json), {form});
   EXPECT_TRUE(results) << json << ": " << results.status().to_string();
   return results ? results->front().rows.front().front() : Value(std::string("no value"));
@@ -85,6 +90,25 @@ TEST(D1Answer, TakesAStatementWithoutRowsInEachFormThatIsSent) {
   }
 }
 
+TEST(D1Answer, TakesAWrappedStatementWithoutRowsThatNamesNoColumns) {
+  for (const char* results : {R"({"success":true,"results":[]})", kWritten}) {
+    const auto none = read(success(results), {kTagged});
+    ASSERT_TRUE(none) << results;
+    EXPECT_TRUE(none->front().rows.empty());
+  }
+  const auto some =
+      read(success(R"({"success":true,"results":{"columns":[],"rows":[["i1"]]}})"), {kTagged});
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->front().rows, (std::vector<Row>{{std::int64_t{1}}}));
+  for (const char* results :
+       {R"({"success":true})", R"({"success":true,"results":null})",
+        R"({"success":true,"results":{"columns":["a","b"],"rows":[]}})",
+        R"({"success":true,"results":{"columns":["a","b"],"rows":[["i1","i2"]]}})",
+        R"({"success":true,"results":{"columns":["a"],"rows":[["i1","i2"]]}})"}) {
+    EXPECT_EQ(read(success(results), {kTagged}).status().code(), StatusCode::kLost) << results;
+  }
+}
+
 TEST(D1Answer, TellsIntegersFromRealsAsFarAsD1Does) {
   EXPECT_EQ(value_of("0", kPlain), Value(std::int64_t{0}));
   EXPECT_EQ(value_of("-3", kPlain), Value(std::int64_t{-3}));
@@ -115,33 +139,28 @@ TEST(D1Answer, ReadsTaggedValuesExactly) {
   EXPECT_EQ(value_of("[116,0]", kTagged), Value(Blob{std::byte{116}, std::byte{0}}));
   EXPECT_EQ(value_of("[]", kTagged), Value(Blob{}));
   EXPECT_EQ(value_of("null", kTagged), Value());
-  EXPECT_EQ(value_of("[116,0,255]", kTaggedBytes), Value(std::string("\0\xFF", 2)));
-  EXPECT_EQ(value_of("[98,0,255]", kTaggedBytes), Value(Blob{std::byte{0}, std::byte{255}}));
-  EXPECT_EQ(value_of(R"("i7")", kTaggedBytes), Value(std::int64_t{7}));
+  EXPECT_EQ(value_of("[116,0,255]", kTaggedHex), Value(std::string("\0\xFF", 2)));
+  EXPECT_EQ(value_of("[98,0,255]", kTaggedHex), Value(Blob{std::byte{0}, std::byte{255}}));
+  EXPECT_EQ(value_of(R"("x00FF9A")", kTaggedHex), Value(std::string("\0\xFF\x9A", 3)));
+  EXPECT_EQ(value_of(R"("x")", kTaggedHex), Value(std::string()));
+  EXPECT_EQ(value_of(R"("i7")", kTaggedHex), Value(std::int64_t{7}));
 }
 
 TEST(D1Answer, CountsNoValueThatItDoesNotUnderstand) {
   const struct {
     const char* json;
-    CellForm form;
+    CellForms form;
   } cases[] = {
-      {"true", kPlain},
-      {"{}", kPlain},
-      {"[256]", kPlain},
-      {"[-1]", kPlain},
-      {"[1.5]", kPlain},
-      {R"(["a"])", kPlain},
-      {R"("")", kTagged},
-      {R"("x1")", kTagged},
-      {R"("i")", kTagged},
-      {R"("i1x")", kTagged},
-      {R"("i9223372036854775808")", kTagged},
-      {R"("z1")", kTagged},
-      {"true", kTagged},
-      {"{}", kTagged},
-      {"[]", kTaggedBytes},
-      {"[120,1]", kTaggedBytes},
-      {"[300]", kTaggedBytes},
+      {"true", kPlain},         {"{}", kPlain},
+      {"[256]", kPlain},        {"[-1]", kPlain},
+      {"[1.5]", kPlain},        {R"(["a"])", kPlain},
+      {R"("")", kTagged},       {R"("y1")", kTagged},
+      {R"("x1")", kTaggedHex},  {R"("x1g")", kTaggedHex},
+      {R"("xff")", kTaggedHex}, {R"("i")", kTagged},
+      {R"("i1x")", kTagged},    {R"("i9223372036854775808")", kTagged},
+      {R"("z1")", kTagged},     {"true", kTagged},
+      {"{}", kTagged},          {"[]", kTaggedHex},
+      {"[120,1]", kTaggedHex},  {"[300]", kTaggedHex},
   };
   for (const auto& each : cases) {
     const auto results = read(cell(each.json), {each.form});
@@ -246,22 +265,44 @@ TEST(D1Answer, FollowsTheChainOfCauses) {
             "because permanent: and");
 }
 
-TEST(D1Answer, BearsAnyDepthOfNesting) {
-  constexpr int kDepth = 10'000;
-  std::string chain;
-  std::string ends;
-  for (int i = 0; i < kDepth; ++i) {
-    chain += R"({"code":1,"message":"deeper","error_chain":[)";
-    ends += "]}";
+// `depth` errors, each the cause of the one before it.
+std::string chain_of_errors(std::size_t depth) {
+  std::string begin;
+  std::string end;
+  for (std::size_t i = 0; i < depth; ++i) {
+    begin += R"({"code":1,"message":"[{deeper\"[","error_chain":[)";
+    end += "]}";
   }
-  const Status status = failure(R"({"success":false,"errors":[)" + chain + ends + "]}", 400);
-  EXPECT_EQ(status.code(), StatusCode::kPermanent);
-  EXPECT_EQ(status.message(), "deeper");
-  const std::string open(kDepth, '[');
-  const std::string close(kDepth, ']');
-  EXPECT_EQ(failure(cell(open + close)).code(), StatusCode::kLost);
-  EXPECT_EQ(failure(open + close).code(), StatusCode::kLost);
-  EXPECT_EQ(failure(open).code(), StatusCode::kLost);
+  return R"({"success":false,"errors":[)" + begin + end + "]}";
+}
+
+TEST(D1Answer, BearsAnyDepthOfNesting) {
+  EXPECT_EQ(failure(chain_of_errors(kErrorChainMax - 1), 400).message(), "[{deeper\"[");
+  for (const std::size_t depth : {kErrorChainMax, std::size_t{10'000}}) {
+    const Status status = failure(chain_of_errors(depth), 400);
+    EXPECT_EQ(status.code(), StatusCode::kPermanent) << depth;
+    EXPECT_EQ(status.message(), "HTTP 400 with a body nested too deeply") << depth;
+  }
+  const std::string open(10'000, '[');
+  const std::string close(10'000, ']');
+  for (const std::string& body : {cell(open + close), open + close, open, close + open}) {
+    EXPECT_EQ(failure(body).code(), StatusCode::kLost);
+  }
+}
+
+std::size_t highest_memory_bytes() {
+  struct rusage usage = {};
+  EXPECT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1'024;
+}
+
+// 64 KB of gzip may unpack to eight times as many.
+TEST(D1Answer, DoesNotLetNestedListsTakeTheMemory) {
+  const std::string lists(std::size_t{8} << 20U, '[');
+  const std::size_t before = highest_memory_bytes();
+  EXPECT_EQ(failure(lists).message(), "HTTP 200 with a body nested too deeply");
+  const std::size_t grown = highest_memory_bytes() - before;
+  EXPECT_LT(grown, 3 * lists.size());  // Copies; a tree of it is 75 times as large.
 }
 
 TEST(D1Answer, TellsWhatCameInPlaceOfJson) {
@@ -290,7 +331,7 @@ TEST(D1Answer, TellsWhatCameInPlaceOfJson) {
 }
 
 TEST(D1Answer, PassesOnWhatTheTransportSaysAndWhatTheServerAsksToWait) {
-  const std::vector<CellForm> forms = {kPlain};
+  const std::vector<CellForms> forms = {kPlain};
   const Status cut(StatusCode::kLost, "connection closed");
   EXPECT_EQ(read_answer({.transport = cut, .body = success(kWritten)}, forms).status().message(),
             "connection closed");

@@ -137,7 +137,9 @@ TEST(D1Encoding, NamesTheLimitThatIsPassed) {
       {"SELECT ?4", Row(4), "the statement has 4 parameters, and the limit is 3"},
       {"SELECT ?,?", {1.0, std::string(11, 'x')}, "value 2 has 11 bytes, and the limit is 10"},
       {"SELECT ?", {Blob(11)}, "value 1 has 11 bytes, and the limit is 10"},
-      {"SELECT ?,?", {Blob(6), Blob(5)}, "the values have 11 bytes together, and the limit is 10"},
+      // A row of parameters is no row of a table.
+      {"SELECT ?", {Blob(10)}, nullptr},
+      {"SELECT ?,?", {std::string(10, 'x'), std::string(10, 'y')}, nullptr},
       {"SELECT '" + std::string(60, 'x') + "'",
        {},
        "the SQL text has 69 bytes, and the limit is 60"},
@@ -149,7 +151,7 @@ TEST(D1Encoding, NamesTheLimitThatIsPassed) {
       // The text grows by what stands in for the integers.
       {"SELECT ?,?,?",
        {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}},
-       "the SQL text has 75 bytes, and the limit is 60"},
+       "the SQL text has 75 bytes with the casts of its parameters, and the limit is 60"},
   };
   for (const auto& each : cases) {
     const Status status = refusal(each.sql, each.row, limits);
@@ -174,12 +176,12 @@ TEST(D1Encoding, PassesRoughValuesToAStatementWhoseResultDoesNotMatter) {
   const SqlStatement statement = parsed("SELECT ?, :name, ?3, ?4 LIMIT ?5");
   const Row row = {std::int64_t{1}, std::string("a"), std::string(1'001, 'x'), blob("b"), 2.0};
   const std::size_t limit = statement.text.find(" LIMIT");
-  const D1Query cut = encode_roughly(statement, row, limit);
-  EXPECT_EQ(cut.sql, "SELECT ?, ?2, ?3, ?4");
+  const D1Query cut = encode_roughly(statement, row, 0, limit);
+  EXPECT_EQ(cut.sql, "SELECT ?1, ?2, ?3, ?4");
   EXPECT_EQ(cut.params, R"([1,"a",null,null])");
-  const D1Query whole = encode_roughly(statement, row, statement.text.size());
-  EXPECT_EQ(whole.sql, "SELECT ?, ?2, ?3, ?4 LIMIT ?5");
-  EXPECT_EQ(whole.params, R"([1,"a",null,null,2])");
+  const D1Query end = encode_roughly(statement, row, limit, statement.text.size());
+  EXPECT_EQ(end.sql, " LIMIT ?5");
+  EXPECT_EQ(end.params, R"([1,"a",null,null,2])");
 }
 
 TEST(D1Encoding, PutsAllQueriesIntoOneBatch) {

@@ -15,6 +15,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
+constexpr std::size_t kBytesMax = 100'000;
+
 SqlStatement parsed(const std::string& sql) {
   Result<SqlStatement> statement = parse_statement(sql);
   EXPECT_TRUE(statement) << sql;
@@ -71,9 +73,16 @@ class ExactSelect : public ::testing::Test {
     }
     return cells;
   }
+  // What SQLite's machine does until there are no more rows.
+  [[nodiscard]] int steps_of(const std::string& sql) const {
+    const Handle statement = prepare(sql);
+    while (sqlite3_step(statement.get()) == SQLITE_ROW) {
+    }
+    return sqlite3_stmt_status(statement.get(), SQLITE_STMTSTATUS_VM_STEP, 0);
+  }
   [[nodiscard]] std::vector<std::string> wrapped_column(const std::string& sql,
                                                         CellForm form) const {
-    return first_column(wrapped(sql, column_count(sql), form));
+    return first_column(wrapped(sql, CellForms(column_count(sql), form)));
   }
 
   std::unique_ptr<sqlite3, Close> database;
@@ -117,19 +126,51 @@ TEST_F(ExactSelect, LeavesAStarToTheDatabase) {
 
 TEST_F(ExactSelect, LearnsTheNamesThatTheStatementItselfGives) {
   for (const char* sql : kReads) {
-    const D1Query query = names_query(parsed(sql), {});
+    const D1Query query = names_query(parsed(sql), {}, kBytesMax);
     EXPECT_EQ(column_names(query.sql), column_names(sql)) << query.sql;
     EXPECT_THAT(first_column(query.sql), ElementsAre()) << query.sql;
   }
-  EXPECT_THAT(column_names(names_query(parsed("SELECT *, a FROM t LIMIT 1"), {}).sql),
+  EXPECT_THAT(column_names(names_query(parsed("SELECT *, a FROM t LIMIT 1"), {}, kBytesMax).sql),
               ElementsAre("a", "b", "c", "a"));
 }
 
-TEST_F(ExactSelect, AsksForTheNamesWithTheParametersBeforeTheLimitOnly) {
-  const D1Query query =
-      names_query(parsed("SELECT ?2 FROM t LIMIT ?3"), {1.0, std::string("x"), 2.0});
-  EXPECT_EQ(query.sql, "SELECT ?2 FROM t  LIMIT 0");
-  EXPECT_EQ(query.params, R"([1,"x"])");
+// Tables of WITH that are used twice, unions and views would be computed in spite of a LIMIT 0.
+TEST_F(ExactSelect, LearnsTheNamesWithoutComputingAnything) {
+  ASSERT_EQ(sqlite3_exec(database.get(),
+                         "CREATE VIEW v AS SELECT a, count(*) AS n FROM t GROUP BY a;"
+                         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 999)"
+                         "INSERT INTO t(a) SELECT i FROM n;",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  for (const std::string sql :
+       {"SELECT a FROM t UNION SELECT b FROM t", "SELECT a, c FROM t EXCEPT SELECT 1, 2 LIMIT 5",
+        "WITH x AS (SELECT a, count(*) FROM t GROUP BY a) SELECT x.a, y.* FROM x, x AS y",
+        "SELECT v.n, w.* FROM v, v AS w", "SELECT c, sum(a) FROM t GROUP BY c ORDER BY 2",
+        "SELECT count(*) FROM t", "SELECT DISTINCT a FROM t ORDER BY b",
+        "SELECT a, row_number() OVER (ORDER BY b) FROM t",
+        "SELECT * FROM (SELECT a FROM t ORDER BY b) AS x LEFT JOIN (SELECT DISTINCT b FROM t)"}) {
+    const D1Query query = names_query(parsed(sql), {}, kBytesMax);
+    EXPECT_EQ(column_names(query.sql), column_names(sql)) << query.sql;
+    EXPECT_LT(steps_of(query.sql), 50) << query.sql;
+  }
+}
+
+TEST_F(ExactSelect, AsksForTheNamesInFewerBytesWhereThereAreNoMore) {
+  const std::string sql = "SELECT a, b FROM t";
+  const std::size_t twice = names_query(parsed(sql), {}, kBytesMax).sql.size();
+  EXPECT_EQ(names_query(parsed(sql), {}, twice).sql.size(), twice);
+  EXPECT_EQ(names_query(parsed(sql), {}, twice - 1).sql, sql + " LIMIT 0");
+}
+
+TEST_F(ExactSelect, AsksForTheNamesWithTheParametersOfTheFirstTermOnly) {
+  for (const char* rest : {"LIMIT ?3", "ORDER BY a + ?3", "UNION SELECT ?3"}) {
+    const std::string sql = "WITH x AS (SELECT ?) SELECT ? FROM t " + std::string(rest);
+    const D1Query query = names_query(parsed(sql), {1.0, std::string("x"), 2.0}, kBytesMax);
+    EXPECT_EQ(query.sql,
+              "WITH x AS (SELECT ?1) SELECT ?2 FROM t  UNION ALL SELECT ?2 FROM t  ORDER BY 1 "
+              "LIMIT 0");
+    EXPECT_EQ(query.params, R"([1,"x"])");
+  }
 }
 
 TEST_F(ExactSelect, SaysOfEachValueWhatItIs) {
@@ -141,9 +182,29 @@ TEST_F(ExactSelect, SaysOfEachValueWhatItIs) {
   tagged.insert(tagged.end(), {std::string("\0\xFF", 2), "z", "+", "-", "0.0", "2.0",
                                "4.94065645841247e-324", std::string("ta\0b", 4)});
   EXPECT_EQ(wrapped_column(values, CellForm::kTagged), tagged);
-  std::vector<std::string> bytes = tagged;
-  bytes[common.size()] = std::string("b\0\xFF", 3);
-  EXPECT_EQ(wrapped_column(values, CellForm::kTaggedBytes), bytes);
+  const std::vector<std::string> in_hex = {"NULL",   "i7",  "i-9223372036854775807",
+                                           "x37",    "x",   std::string("b\0\xFF", 3),
+                                           "z",      "+",   "-",
+                                           "0.0",    "2.0", "4.94065645841247e-324",
+                                           "x610062"};
+  EXPECT_EQ(wrapped_column(values, CellForm::kTaggedHex), in_hex);
+}
+
+// In hex it would be longer than D1 lets a text be.
+TEST_F(ExactSelect, GivesAVeryLongTextAsABlob) {
+  const std::string text = "SELECT printf('%*c', 900001, 'x')";
+  EXPECT_EQ(wrapped_column(text, CellForm::kTaggedHex).front().size(), 900'002U);
+  EXPECT_EQ(
+      wrapped_column("SELECT printf('%*c', 900000, 'x')", CellForm::kTaggedHex).front().size(),
+      1'800'001U);
+}
+
+TEST_F(ExactSelect, WritesEachColumnInItsForm) {
+  const std::string sql = wrapped("SELECT 'a', 'a'", {CellForm::kTagged, CellForm::kTaggedHex});
+  const Handle statement = prepare(sql);
+  ASSERT_EQ(sqlite3_step(statement.get()), SQLITE_ROW);
+  EXPECT_STREQ(reinterpret_cast<const char*>(sqlite3_column_text(statement.get(), 0)), "ta");
+  EXPECT_STREQ(reinterpret_cast<const char*>(sqlite3_column_text(statement.get(), 1)), "x61");
 }
 
 TEST_F(ExactSelect, KeepsTheOrderOfRows) {
@@ -174,24 +235,34 @@ TEST_F(ExactSelect, ComputesEachValueOnce) {
 
 TEST_F(ExactSelect, HidesNoTableOfTheUsers) {
   ASSERT_EQ(sqlite3_exec(database.get(),
-                         "CREATE TABLE spillway_q(z); INSERT INTO spillway_q VALUES(5);"
-                         "CREATE TABLE Spillway_Q1(z); INSERT INTO spillway_q1 VALUES(6);",
+                         "CREATE TABLE spillway_q0(z); INSERT INTO spillway_q0 VALUES(5);"
+                         "CREATE TABLE Spillway_Q0_(z); INSERT INTO spillway_q0_ VALUES(6);",
                          nullptr, nullptr, nullptr),
             SQLITE_OK);
-  EXPECT_THAT(wrapped_column("SELECT z FROM spillway_q", CellForm::kTagged), ElementsAre("i5"));
-  EXPECT_THAT(wrapped_column("SELECT z FROM SPILLWAY_Q1", CellForm::kTagged), ElementsAre("i6"));
+  EXPECT_THAT(wrapped_column("SELECT z FROM spillway_q0", CellForm::kTagged), ElementsAre("i5"));
+  EXPECT_THAT(wrapped_column("SELECT z FROM SPILLWAY_Q0_", CellForm::kTagged), ElementsAre("i6"));
 }
 
 TEST_F(ExactSelect, RecognisesARefusalForAWrongNumberOfColumns) {
-  const std::string sql = wrapped("SELECT 1, 2", 1, CellForm::kTagged);
-  sqlite3_stmt* statement = nullptr;
-  EXPECT_EQ(sqlite3_prepare_v2(database.get(), sql.c_str(), -1, &statement, nullptr), SQLITE_ERROR);
-  EXPECT_TRUE(is_wrong_column_count({StatusCode::kPermanent, sqlite3_errmsg(database.get())}));
-  for (const char* other : {"table t has 2 values for 1 columns", "no such column: c0",
-                            "table spillway_q already exists", ""}) {
-    EXPECT_FALSE(is_wrong_column_count({StatusCode::kPermanent, other})) << other;
+  for (const std::string inner : {"SELECT 1, 2, 3", "SELECT 1, 2, 3 AS spillway_q7"}) {
+    const std::string sql = wrapped(inner, {CellForm::kTagged}, 7);
+    sqlite3_stmt* statement = nullptr;
+    EXPECT_EQ(sqlite3_prepare_v2(database.get(), sql.c_str(), -1, &statement, nullptr),
+              SQLITE_ERROR);
+    const auto wrong = wrong_column_count({StatusCode::kPermanent, sqlite3_errmsg(database.get())});
+    ASSERT_TRUE(wrong) << sqlite3_errmsg(database.get());
+    EXPECT_EQ(wrong->number, 7U);
+    EXPECT_EQ(wrong->columns, 3U);
   }
-  EXPECT_FALSE(is_wrong_column_count({}));
+  EXPECT_TRUE(wrong_column_count(
+      {StatusCode::kPermanent, "table spillway_q0 has 2 values for 1 columns at offset 9: X"}));
+  for (const char* other :
+       {"table t has 2 values for 1 columns", "no such column: c0",
+        "table spillway_q has 2 values for 1 columns", "table spillway_q0 already exists",
+        "table spillway_q0 has x values for 1 columns", ""}) {
+    EXPECT_FALSE(wrong_column_count({StatusCode::kPermanent, other})) << other;
+  }
+  EXPECT_FALSE(wrong_column_count({}));
 }
 
 TEST_F(ExactSelect, WrapsOnlyWhatCanStandInsideAnotherStatement) {

@@ -19,7 +19,7 @@ namespace spillway::fuzz {
 namespace {
 
 constexpr int kHttpStatuses[] = {200, 400, 429, 504};
-// Learn, run, learn anew, run, run plainly, and once more byte by byte or without names.
+// Learn, run, and run again for other numbers of columns and for texts that are not UTF-8.
 constexpr int kBodiesMax = 8;
 
 void require_failure(const Status& status) {
@@ -37,8 +37,9 @@ void require_whole(const StatementResult& result) {
 }
 
 void run_answer(const std::string& body, int http_status) {
-  constexpr std::array<CellForm, 3> kForms = {CellForm::kPlain, CellForm::kTagged,
-                                              CellForm::kTaggedBytes};
+  static const std::array<CellForms, 3> kForms = {
+      CellForms{}, CellForms{CellForm::kTagged},
+      CellForms{CellForm::kTagged, CellForm::kTaggedHex}};
   for (std::size_t count = 1; count <= kForms.size(); ++count) {
     const auto results =
         read_answer({.http_status = http_status, .body = body}, std::span(kForms).first(count));
@@ -48,7 +49,7 @@ void run_answer(const std::string& body, int http_status) {
     }
     require(http_status == 200, "an HTTP error is no success");
     require(results->size() == count, "a success holds a result for each statement");
-    std::for_each(results->begin(), results->end(), require_whole);
+    require_whole(results->front());  // A wrapped one may name no columns.
   }
 }
 

@@ -119,13 +119,14 @@ void run_encoded(const SqlStatement& statement) {
 }
 
 void run_wrapped(const SqlStatement& statement, const Prepared& plain) {
-  const std::string outer = wrapped(statement.text, columns_of(plain), CellForm::kTagged);
+  const std::string outer =
+      wrapped(statement.text, CellForms(columns_of(plain), CellForm::kTaggedHex));
   // A few texts are too deep or too long for SQLite once they are inside another one.
   if (const Prepared inside = prepare(outer)) {
     require(columns_of(inside) == columns_of(plain), "a wrapped statement has as many columns");
     require(sqlite3_stmt_readonly(inside.get()) != 0, "a wrapped statement reads");
   }
-  const D1Query names = names_query(statement, row_of(statement.parameter_count));
+  const D1Query names = names_query(statement, row_of(statement.parameter_count), 100'000);
   const Prepared named = prepare(names.sql);
   require(named != nullptr, "the query for the names is SQL");
   require(columns_of(named) == columns_of(plain), "the query for the names gives each of them");
