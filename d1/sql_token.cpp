@@ -9,7 +9,11 @@
 namespace spillway {
 namespace {
 
+// A vertical tab cannot begin white space, but continue it.
 constexpr std::string_view kWhiteSpace = " \t\n\f\r";
+constexpr std::string_view kMoreWhiteSpace = " \t\n\f\r\v";
+// Which editors put before a text.
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // All bytes above ASCII belong to names.
 bool is_name_start(char c) noexcept {
@@ -36,7 +40,8 @@ SqlToken token(SqlTokenKind kind, std::string_view sql, std::size_t bytes) noexc
 }
 
 SqlToken white_space(std::string_view sql) noexcept {
-  return token(SqlTokenKind::kBlank, sql, std::min(sql.find_first_not_of(kWhiteSpace), sql.size()));
+  return token(SqlTokenKind::kBlank, sql,
+               std::min(sql.find_first_not_of(kMoreWhiteSpace), sql.size()));
 }
 
 // One that is never closed ends with the text.
@@ -111,6 +116,9 @@ SqlToken first_sql_token(std::string_view sql) noexcept {
   if (kWhiteSpace.find(first) != std::string_view::npos) {
     return white_space(sql);
   }
+  if (sql.starts_with(kByteOrderMark)) {
+    return token(SqlTokenKind::kBlank, sql, kByteOrderMark.size());
+  }
   if (is_name_start(first)) {
     return word(sql);
   }
@@ -144,6 +152,7 @@ SqlToken first_sql_token(std::string_view sql) noexcept {
     case ',':
       return token(SqlTokenKind::kComma, sql, 1);
     case '\0':
+    case '\v':
     case '#':
       return token(SqlTokenKind::kIllegal, sql, 1);
     default:
