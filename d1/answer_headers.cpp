@@ -3,6 +3,8 @@
 
 #include <curl/curl.h>
 
+#include "d1/ascii.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -24,25 +26,9 @@ constexpr std::array<std::string_view, 7> kHeadersOfInterest = {
 // Longer than anybody will wait (31 years), and far from the end of what milliseconds can count.
 constexpr std::int64_t kSecondsMax = 1'000'000'000;
 
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  return begin == std::string_view::npos
-             ? std::string_view()
-             : text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return lower;
-}
-
 /// A whole number of decimal digits and nothing else, at most kSecondsMax.
 std::optional<std::int64_t> whole_number(std::string_view text) {
-  const bool has_only_digits =
-      std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (text.empty() || !has_only_digits) {
+  if (text.empty() || !std::all_of(text.begin(), text.end(), is_ascii_digit)) {
     return std::nullopt;
   }
   std::int64_t number = kSecondsMax;
@@ -79,7 +65,7 @@ struct ListItem {
   [[nodiscard]] std::optional<std::int64_t> number(char key) const {
     for (std::size_t at = 0; at < parameters.size();) {
       const std::size_t end = std::min(parameters.find(';', at), parameters.size());
-      const std::string_view parameter = without_blanks(parameters.substr(at, end - at));
+      const std::string_view parameter = trimmed(parameters.substr(at, end - at));
       if (parameter.size() > 2 && parameter[0] == key && parameter[1] == '=') {
         return whole_number(parameter.substr(2));
       }
@@ -94,7 +80,7 @@ void for_each_item(std::string_view list, const std::function<void(const ListIte
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::string_view item = list.substr(at, end - at);
     const std::size_t semicolon = std::min(item.find(';'), item.size());
-    visit({without_blanks(item.substr(0, semicolon)), item.substr(semicolon)});
+    visit({trimmed(item.substr(0, semicolon)), item.substr(semicolon)});
     at = end + 1;
   }
 }
@@ -122,10 +108,10 @@ void AnswerHeaders::take(std::string_view line) {
     are_whole_ = are_whole_ || line == "\r\n" || line == "\n";
     return;
   }
-  std::string name = lower_case(without_blanks(line.substr(0, colon)));
+  std::string name = lower_case(trimmed(line.substr(0, colon)));
   if (std::find(kHeadersOfInterest.begin(), kHeadersOfInterest.end(), name) !=
       kHeadersOfInterest.end()) {
-    values_.insert_or_assign(std::move(name), std::string(without_blanks(line.substr(colon + 1))));
+    values_.insert_or_assign(std::move(name), std::string(trimmed(line.substr(colon + 1))));
   }
 }
 

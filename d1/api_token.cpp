@@ -2,6 +2,7 @@
 #include "d1/api_token.h"
 
 #include "base/one_line.h"
+#include "d1/ascii.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -79,10 +80,6 @@ Status unreadable_token_file(const std::string& path, int error) {
 
 bool is_token_byte(char c) noexcept { return c > ' ' && c < 0x7f; }
 
-char lower_ascii(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 void replace_all(std::string& text, std::string_view token) {
   for (std::size_t at = text.find(token); at != std::string::npos; at = text.find(token, at)) {
     text.replace(at, token.size(), kInPlaceOfToken);
@@ -90,19 +87,38 @@ void replace_all(std::string& text, std::string_view token) {
   }
 }
 
-void replace_after_bearer(std::string& text) {
-  const auto is_same = [](char a, char b) { return lower_ascii(a) == b; };
-  auto at = text.begin();
-  while ((at = std::search(at, text.end(), kBearer.begin(), kBearer.end(), is_same)) !=
-         text.end()) {
-    at += static_cast<std::ptrdiff_t>(kBearer.size());
-    const auto is_quote_or_blank = [](char c) {
-      return !is_token_byte(c) || c == '"' || c == '\'';
-    };
-    const auto end = std::find_if(at, text.end(), is_quote_or_blank);
-    const auto offset = at - text.begin() + static_cast<std::ptrdiff_t>(kInPlaceOfToken.size());
-    text.replace(at, end, kInPlaceOfToken);
-    at = text.begin() + offset;
+// An English word is none ("missing bearer token."); the token itself is known, also where a
+// message was cut within it.
+bool may_be_token(std::string_view word, std::string_view token) {
+  constexpr std::size_t kWordBytesMax = 15;
+  word = trimmed(word, ".,;:!?()");
+  const bool is_word =
+      word.size() <= kWordBytesMax && std::all_of(word.begin(), word.end(), is_ascii_letter);
+  return !is_word || (!word.empty() && token.starts_with(word));
+}
+
+// What stands at `begin` up to a blank or a quote.
+std::string_view word_at(std::string_view text, std::size_t begin) {
+  const auto is_end = [](char c) { return !is_token_byte(c) || c == '"' || c == '\''; };
+  const std::string_view rest = text.substr(begin);
+  const auto end = std::find_if(rest.begin(), rest.end(), is_end);  // NOLINT: may be no pointer
+  return rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+}
+
+void replace_after_bearer(std::string& text, std::string_view token) {
+  const auto is_same = [](char a, char b) { return ascii_lower(a) == b; };
+  std::size_t from = 0;
+  while (true) {
+    const auto begin = text.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto found = std::search(begin, text.end(), kBearer.begin(), kBearer.end(), is_same);
+    if (found == text.end()) {
+      return;
+    }
+    from = static_cast<std::size_t>(found - text.begin()) + kBearer.size();
+    const std::string_view word = word_at(text, from);
+    if (may_be_token(word, token)) {
+      text.replace(from, word.size(), kInPlaceOfToken);
+    }
   }
 }
 
@@ -129,11 +145,10 @@ void replace_cut_token(std::string& text, std::string_view token) {
 }  // namespace
 
 Result<std::string> usable_token(std::string_view text, std::string_view source) {
-  const std::size_t begin = text.find_first_not_of(kAroundTokens);
-  if (begin == std::string_view::npos) {
+  text = trimmed(text, kAroundTokens);
+  if (text.empty()) {
     return Status(StatusCode::kConfig, std::string(source) + " holds no token");
   }
-  text = text.substr(begin, text.find_last_not_of(kAroundTokens) - begin + 1);
   if (!std::all_of(text.begin(), text.end(), is_token_byte)) {
     return Status(StatusCode::kConfig,
                   std::string(source) +
@@ -168,7 +183,7 @@ std::string without_token(std::string text, std::string_view token) {
     replace_all(text, token);
     replace_cut_token(text, token);
   }
-  replace_after_bearer(text);
+  replace_after_bearer(text, token);
   return text;
 }
 

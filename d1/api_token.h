@@ -20,8 +20,9 @@ namespace spillway {
 /// regular file, or is too large to hold a token.
 [[nodiscard]] Result<std::string> read_token_file(const std::string& path);
 
-/// `text` with "[token]" for each occurrence of `token`, for what follows "Bearer", and for the
-/// beginning of a token that the end of the text has cut off. Servers echo what they refuse.
+/// `text` with "[token]" for each occurrence of `token`, for what follows "Bearer" unless it is a
+/// short word of letters only, and for the beginning of `token` that the end of the text has cut
+/// off. Servers echo what they refuse.
 [[nodiscard]] std::string without_token(std::string text, std::string_view token);
 
 /// The same for a message and those of its causes.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,15 @@ namespace spillway {
 
 [[nodiscard]] constexpr char ascii_upper(char c) noexcept {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+/// `text` without the blanks at its ends.
+[[nodiscard]] constexpr std::string_view trimmed(std::string_view text,
+                                                 std::string_view blanks = " \t\r\n") noexcept {
+  const std::size_t begin = text.find_first_not_of(blanks);
+  return begin == std::string_view::npos
+             ? std::string_view()
+             : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 [[nodiscard]] inline std::string lower_case(std::string_view text) {

@@ -10,24 +10,22 @@
 namespace spillway {
 namespace {
 
-constexpr Verdict refused_as(StatusCode code) { return {code, Execution::kNo, false, 0}; }
-
 // Codes that mean one thing only. 7500 is not among them.
 // Source: docs/facts.md, "Errors".
 std::optional<Verdict> verdict_of_code(int code) {
   switch (code) {
     case 971:
     case 10100:
-      return refused_as(StatusCode::kRateLimited);
+      return not_executed(StatusCode::kRateLimited);
     case 9106:
     case 10000:
-      return refused_as(StatusCode::kAuth);
+      return not_executed(StatusCode::kAuth);
     case 7003:
     case 7403:
     case 7404:
-      return refused_as(StatusCode::kConfig);
+      return not_executed(StatusCode::kConfig);
     case 7400:
-      return refused_as(StatusCode::kPermanent);
+      return not_executed(StatusCode::kPermanent);
     default:
       return std::nullopt;
   }
@@ -37,21 +35,21 @@ Verdict verdict_of_http_status(int status) {
   switch (status) {
     case 401:
     case 403:
-      return refused_as(StatusCode::kAuth);
+      return not_executed(StatusCode::kAuth);
     case 413:
-      return refused_as(StatusCode::kTooBig);
+      return not_executed(StatusCode::kTooBig);
     case 429:
-      return refused_as(StatusCode::kOverload);
+      return not_executed(StatusCode::kOverload);
     default:
       break;
   }
   if (status >= 300 && status < 400) {
-    return refused_as(StatusCode::kConfig);
+    return not_executed(StatusCode::kConfig);
   }
   if (status >= 400 && status < 500) {
-    return refused_as(StatusCode::kPermanent);
+    return not_executed(StatusCode::kPermanent);
   }
-  return {StatusCode::kLost, Execution::kMaybe, false, 0};  // Also 200 without success.
+  return maybe_executed(StatusCode::kLost);  // Also 200 without success.
 }
 
 using Errors = std::span<const D1Error>;

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -92,6 +93,13 @@ bool CurlTransfer::set_up(const TransferOptions& options) {
          add_header("Content-Type: application/json") && add_header("Expect:");
 }
 
+void CurlTransfer::abandon(std::unique_ptr<CurlTransfer> transfer) noexcept {
+  const CurlTransfer* const leaked = transfer.release();
+  for (const curl_socket_t descriptor : leaked->sockets_) {
+    ::close(descriptor);  // The parent's copy stays open.
+  }
+}
+
 template <typename Value>
 void CurlTransfer::set(CURLoption option, Value value) {
   are_options_set_ = curl_easy_setopt(easy_.get(), option, value) == CURLE_OK && are_options_set_;
@@ -162,6 +170,9 @@ void CurlTransfer::set_callbacks() {
   set(CURLOPT_PREREQFUNCTION, &on_request);
   set(CURLOPT_PREREQDATA, this);
   set(CURLOPT_OPENSOCKETFUNCTION, &on_socket);
+  set(CURLOPT_OPENSOCKETDATA, this);
+  set(CURLOPT_CLOSESOCKETFUNCTION, &on_close);
+  set(CURLOPT_CLOSESOCKETDATA, this);
 }
 
 TransferOutcome CurlTransfer::post(std::string_view body, std::chrono::milliseconds timeout,
@@ -217,6 +228,7 @@ std::optional<CURLcode> CurlTransfer::advance() {
 // When a kept connection turns out to be dead, libcurl would send the request again on a new one,
 // although the server may have executed it. It asks here before each sending: once is enough. (It
 // cannot rewind a body that comes from a callback either, and so gives up by itself most times.)
+// Source: docs/facts.md, "HTTP".
 int CurlTransfer::on_request(void* self, char*, char*, int, int) noexcept {
   auto& transfer = *static_cast<CurlTransfer*>(self);
   return transfer.has_begun_sending_ ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
@@ -258,13 +270,28 @@ std::size_t CurlTransfer::on_header(char* data, std::size_t size, std::size_t co
   }
 }
 
-curl_socket_t CurlTransfer::on_socket(void*, curlsocktype, curl_sockaddr* address) noexcept {
+curl_socket_t CurlTransfer::on_socket(void* self, curlsocktype, curl_sockaddr* address) noexcept {
   const int descriptor =
       ::socket(address->family, address->socktype | kCloseOnExec, address->protocol);
   if (kCloseOnExec == 0 && descriptor >= 0) {
     ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   }
-  return descriptor;  // -1 is CURL_SOCKET_BAD.
+  if (descriptor < 0) {
+    return CURL_SOCKET_BAD;
+  }
+  try {
+    static_cast<CurlTransfer*>(self)->sockets_.push_back(descriptor);
+    return descriptor;
+  } catch (const std::exception&) {  // As above.
+    ::close(descriptor);
+    return CURL_SOCKET_BAD;
+  }
+}
+
+int CurlTransfer::on_close(void* self, curl_socket_t descriptor) noexcept {
+  auto& sockets = static_cast<CurlTransfer*>(self)->sockets_;
+  sockets.erase(std::remove(sockets.begin(), sockets.end(), descriptor), sockets.end());
+  return ::close(descriptor);
 }
 
 }  // namespace spillway

@@ -4,7 +4,8 @@
 // that is kept. What happened is told in libcurl's terms; curl_failure.h says what it means.
 //
 // One thread at a time. Neither copied nor moved: libcurl's callbacks hold its address. It must not
-// be used or destroyed in a forked child: it would write to its parent's connection.
+// be used or destroyed in a forked child: it would write to its parent's connection. There it may
+// only be abandoned.
 #pragma once
 
 #include <spillway/status.h>
@@ -21,6 +22,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace spillway {
 
@@ -64,6 +66,10 @@ class CurlTransfer {
   [[nodiscard]] TransferOutcome post(std::string_view body, std::chrono::milliseconds timeout,
                                      const std::stop_token& cancel);
 
+  /// In a forked child: closes the sockets there and nothing else, so that the parent's closing
+  /// them ends the connection, and leaks the rest of `transfer`: libcurl would say goodbye.
+  static void abandon(std::unique_ptr<CurlTransfer> transfer) noexcept;
+
  private:
   explicit CurlTransfer(const TransferOptions& options);
   [[nodiscard]] bool set_up(const TransferOptions& options);
@@ -85,8 +91,10 @@ class CurlTransfer {
                                void* self) noexcept;
   static int on_request(void* self, char*, char*, int, int) noexcept;
   static curl_socket_t on_socket(void* self, curlsocktype purpose, curl_sockaddr* address) noexcept;
+  static int on_close(void* self, curl_socket_t descriptor) noexcept;
 
   const std::size_t answer_bytes_max_;
+  std::vector<curl_socket_t> sockets_;  // That are open.
   std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_{nullptr,
                                                                        &curl_slist_free_all};
   std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_{nullptr, &curl_multi_cleanup};

@@ -6,10 +6,12 @@
 #include "d1/d1_attempt.h"
 #include "d1/d1_http.h"
 #include "d1/d1_options.h"
+#include "d1/guarded.h"
 #include "d1/sql_text.h"
 
 #include <algorithm>
-#include <exception>
+#include <cstddef>
+#include <string>
 #include <utility>
 
 namespace spillway {
@@ -19,12 +21,19 @@ namespace {
 // them are ours at most. Source: developers.cloudflare.com/fundamentals/api/reference/limits.
 constexpr RequestRate kD1Rate = {.per_second = 2, .burst = 5};
 
+Status may_write(const std::string& verb) {
+  constexpr std::size_t kShownMax = 20;  // Longer than all that SQL has: no verb at all.
+  const std::string what = verb.empty() || verb.size() > kShownMax ? "this statement" : verb;
+  return {StatusCode::kConfig, "the database was opened for reading, and " + what +
+                                   " may write: SELECT, VALUES, EXPLAIN and the PRAGMAs that only "
+                                   "ask are accepted"};
+}
+
 Status check_only_reads(std::span<const Statement> statements) {
   for (const Statement& statement : statements) {
     const auto parsed = parse_statement(statement.sql);  // What it cannot read is refused later.
     if (parsed && !parsed->does_read_only) {
-      return {StatusCode::kConfig,
-              "the database was opened for reading, and " + parsed->verb + " writes"};
+      return may_write(parsed->verb);
     }
   }
   return {};
@@ -79,23 +88,24 @@ D1Database::D1Database(std::unique_ptr<Shell> shell) : shell_(std::move(shell)) 
 
 D1Database::~D1Database() = default;
 
-Result<std::unique_ptr<D1Database>> D1Database::open(const D1Options& options) try {
-  auto http = d1_http_options(options);
-  if (!http) {
-    return http.error();
-  }
-  auto shell = std::make_unique<Shell>(*std::move(http), options);
-  return std::unique_ptr<D1Database>(new D1Database(std::move(shell)));
-} catch (const std::exception&) {
-  return Status(StatusCode::kInternal, "out of memory").with_execution(Execution::kNo);
+Result<std::unique_ptr<D1Database>> D1Database::open(const D1Options& options) {
+  using Opened = Result<std::unique_ptr<D1Database>>;
+  return guarded(Execution::kNo, [&]() -> Opened {
+    auto http = d1_http_options(options);
+    if (!http) {
+      return http.error();
+    }
+    auto shell = std::make_unique<Shell>(*std::move(http), options);
+    return std::unique_ptr<D1Database>(new D1Database(std::move(shell)));
+  });
 }
 
 Result<std::vector<StatementResult>> D1Database::execute(std::span<const Statement> statements,
-                                                         const ExecuteOptions& options) try {
-  auto results = shell_->execute(statements, options);
-  return results ? std::move(results) : shell_->clean(results.error());
-} catch (const std::exception&) {  // It may have been sent by then.
-  return Status(StatusCode::kInternal, "out of memory");
+                                                         const ExecuteOptions& options) {
+  return guarded(Execution::kMaybe, [&] {  // It may have been sent when something throws.
+    auto results = shell_->execute(statements, options);
+    return results ? std::move(results) : shell_->clean(results.error());
+  });
 }
 
 DatabaseTraits D1Database::traits() const {

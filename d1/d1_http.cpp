@@ -43,17 +43,17 @@ HttpAnswer not_sent(StatusCode code, const char* why) { return {.transport = Sta
 D1Http::~D1Http() { abandon_parents_transfer(); }
 
 HttpAnswer D1Http::post(const std::string& body, SteadyTime end, const std::stop_token& cancel) {
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(end - options_.clock->steady_now());
+  const SteadyTime now = options_.clock->steady_now();
   if (cancel.stop_requested()) {
     return not_sent(StatusCode::kCancelled, "cancelled before anything was sent");
   }
-  if (left.count() <= 0) {
+  if (end <= now) {  // Asked before subtracting: the earliest of all times has no distance.
     return not_sent(StatusCode::kCancelled, "the deadline had passed before anything was sent");
   }
   if (Status status = connect(); !status.is_ok()) {
     return {.transport = std::move(status)};
   }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now);
   HttpAnswer result = answer(transfer_->post(body, left, cancel));
   count(result);
   return result;
@@ -102,10 +102,10 @@ void D1Http::count(const HttpAnswer& answer) {
 }
 
 // In a forked child: closing the parent's connection in an orderly way (a TLS goodbye) would end it
-// for the parent too. So it is left alone, and its memory with it.
+// for the parent too.
 void D1Http::abandon_parents_transfer() noexcept {
   if (transfer_ && transfer_pid_ != ::getpid()) {
-    static_cast<void>(transfer_.release());
+    CurlTransfer::abandon(std::move(transfer_));
   }
 }
 

@@ -39,6 +39,12 @@ Status check_d1_timeouts(const D1Options& options) {
   return {};
 }
 
+Status check_d1_clock(const D1Options& options) {
+  return options.clock != nullptr
+             ? Status()
+             : Status(StatusCode::kInvalidArgument, "D1Options::clock is null");
+}
+
 Status check_ca_file(const std::string& path) {
   std::string why;
   std::error_code ignored;  // access(2) has succeeded.
@@ -101,7 +107,8 @@ Result<std::string> token_of_environment() {
 }  // namespace
 
 Result<D1HttpOptions> d1_http_options(const D1Options& options) {
-  for (const Status& status : {check_d1_names(options), check_d1_timeouts(options)}) {
+  for (const Status& status :
+       {check_d1_names(options), check_d1_timeouts(options), check_d1_clock(options)}) {
     if (!status.is_ok()) {
       return status;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "d1/database_url.h"
 
-#include "base/one_line.h"
+#include "d1/ascii.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,6 +15,17 @@ constexpr std::string_view kSqliteWayOut =
     "; write sqlite:PATH, for example sqlite:logs.db or sqlite:/var/log/app.db";
 constexpr std::string_view kD1WayOut = "; write d1://ACCOUNT_ID/DATABASE_ID";
 constexpr std::string_view kAnyWayOut = "; write sqlite:PATH or d1://ACCOUNT_ID/DATABASE_ID";
+
+// A password stands before an @, a token behind a ? or a #. What is before an @ may hold any of
+// them, so nothing of it but the scheme is kept.
+std::string_view without_secrets(std::string_view url) {
+  if (url.find('@') == std::string_view::npos) {
+    return url.substr(0, url.find_first_of("?#"));
+  }
+  const std::size_t colon = url.find(':');
+  const bool has_scheme = colon != std::string_view::npos && url.substr(colon + 1, 2) == "//";
+  return has_scheme ? url.substr(0, colon + 1) : std::string_view();
+}
 
 Status refused_url(std::string_view url, std::string_view reason, std::string_view way_out) {
   return {StatusCode::kInvalidArgument, "database URL " + shown_database_url(url) + ' ' +
@@ -89,18 +100,16 @@ Result<DatabaseUrl> parse_database_url(std::string_view url) {
 
 std::string shown_database_url(std::string_view url) {
   constexpr char kFirstPrintable = ' ';
-  const std::size_t secret_end = url.rfind('@');
-  const bool has_secret = secret_end != std::string_view::npos && !url.starts_with(kSqliteScheme);
-  std::string text(has_secret ? url.substr(0, url.find(':') + 1) : url);
+  const std::string_view shown = url.starts_with(kSqliteScheme) ? url : without_secrets(url);
+  std::string text(shown);
   const auto is_control = [](char c) { return (c >= 0 && c < kFirstPrintable) || c == 0x7f; };
   std::replace_if(text.begin(), text.end(), is_control, '?');
-  return '"' + text + (has_secret ? "…\"" : "\"");
+  return '"' + text + (shown.size() < url.size() ? "…\"" : "\"");
 }
 
 bool is_d1_id(std::string_view id) noexcept {
   const auto is_allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
+    return is_ascii_letter(c) || is_ascii_digit(c) || c == '-' || c == '_';
   };
   return !id.empty() && std::all_of(id.begin(), id.end(), is_allowed);
 }

@@ -26,7 +26,7 @@ using DatabaseUrl = std::variant<SqliteUrl, D1Url>;
 /// out.
 [[nodiscard]] Result<DatabaseUrl> parse_database_url(std::string_view url);
 
-/// The URL in quotes for a message: on one line, and without what may be a password.
+/// The URL in quotes for a message: on one line, and without what may be a password or a token.
 [[nodiscard]] std::string shown_database_url(std::string_view url);
 
 /// True for what account and database ids are made of: it stands in the path of a request.

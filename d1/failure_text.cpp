@@ -26,14 +26,6 @@ constexpr std::string_view kPrefixes[] = {
     "NOSENTRY ",
 };
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  return first == std::string_view::npos
-             ? std::string_view()
-             : text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
-}
-
 std::string_view without_prefixes(std::string_view text) {
   text = trimmed(text);
   for (bool has_changed = true; has_changed;) {
@@ -158,16 +150,23 @@ struct Entry {
   Verdict verdict;
 };
 
-constexpr Verdict not_executed(StatusCode code) { return {code, Execution::kNo, false, 0}; }
-constexpr Verdict maybe_executed(StatusCode code) { return {code, Execution::kMaybe, false, 0}; }
 constexpr Verdict kLasting = {StatusCode::kTransient, Execution::kNo, true, 0};
 
 // In lower case and without a final dot. The Durable Object below a D1 database speaks of itself in
 // the same sentences.
 constexpr Entry kPlatform[] = {
     {whole("d1 db is overloaded. too many requests queued"), not_executed(StatusCode::kOverload)},
+    {whole("durable object is overloaded. too many requests queued"),
+     not_executed(StatusCode::kOverload)},
+    {whole("durable object is overloaded. too much data queued"),
+     not_executed(StatusCode::kOverload)},
+    {around("durable object is overloaded. too many requests for the same object within a ",
+            " second window"),
+     not_executed(StatusCode::kOverload)},
     // Whether it had been begun, the sources disagree: docs/facts.md, "Errors".
     {whole("d1 db is overloaded. requests queued for too long"),
+     maybe_executed(StatusCode::kOverload)},
+    {whole("durable object is overloaded. requests queued for too long"),
      maybe_executed(StatusCode::kOverload)},
 
     {sentence("please wait and consider throttling your request speed"),

@@ -24,6 +24,14 @@ struct Verdict {
   int sqlite_code = 0;  ///< Extended; 0: it is not SQLite's.
 };
 
+[[nodiscard]] constexpr Verdict not_executed(StatusCode code) noexcept {
+  return {code, Execution::kNo, false, 0};
+}
+
+[[nodiscard]] constexpr Verdict maybe_executed(StatusCode code) noexcept {
+  return {code, Execution::kMaybe, false, 0};
+}
+
 /// The class of `message`, with or without D1's prefixes ("D1_ERROR: ") and tails ("[code: 7500]",
 /// ": SQLITE_ERROR"). Empty: the text is unknown.
 [[nodiscard]] std::optional<Verdict> verdict_of_text(std::string_view message);

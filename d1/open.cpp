@@ -5,6 +5,7 @@
 
 #include "d1/d1_options.h"
 #include "d1/database_url.h"
+#include "d1/guarded.h"
 
 #include <filesystem>
 #include <string>
@@ -41,13 +42,13 @@ Result<DatabaseFactory> d1_factory(const D1Url& url, OpenMode mode, const OpenOp
   if (!d1) {
     return d1.error();
   }
-  return DatabaseFactory([d1 = *std::move(d1)] { return as_database(D1Database::open(d1)); });
+  return DatabaseFactory([d1 = *std::move(d1)] {
+    return guarded(Execution::kNo, [&] { return as_database(D1Database::open(d1)); });
+  });
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode,
-                                       const OpenOptions& options) {
+Result<std::unique_ptr<Database>> open_any(std::string_view url, OpenMode mode,
+                                           const OpenOptions& options) {
   const auto parsed = parse_database_url(url);
   if (!parsed) {
     return parsed.error();
@@ -59,8 +60,8 @@ Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode,
   return d1 ? as_database(D1Database::open(*std::move(d1))) : d1.error();
 }
 
-Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode,
-                                         const OpenOptions& options) {
+Result<DatabaseFactory> any_factory(std::string_view url, OpenMode mode,
+                                    const OpenOptions& options) {
   const auto parsed = parse_database_url(url);
   if (!parsed) {
     return parsed.error();
@@ -69,6 +70,18 @@ Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode,
     return sqlite_factory(*sqlite, mode);
   }
   return d1_factory(std::get<D1Url>(*parsed), mode, options);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> open(std::string_view url, OpenMode mode,
+                                       const OpenOptions& options) {
+  return guarded(Execution::kNo, [&] { return open_any(url, mode, options); });
+}
+
+Result<DatabaseFactory> database_factory(std::string_view url, OpenMode mode,
+                                         const OpenOptions& options) {
+  return guarded(Execution::kNo, [&] { return any_factory(url, mode, options); });
 }
 
 }  // namespace spillway

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <spillway/result_set.h>
 
+#include "d1/guarded.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -32,11 +34,25 @@ std::string found(const Value& value) {
   return std::holds_alternative<Blob>(value) ? "holds a blob" : "is NULL";
 }
 
-Status refused(const Cell& cell, const std::string& wanted) {
+std::string refusal(const Cell& cell, const std::string& wanted) {
   const bool is_null = std::holds_alternative<std::monostate>(cell.value);
-  return {StatusCode::kInvalidArgument, "column \"" + std::string(cell.column) + "\" " +
-                                            found(cell.value) + ", wanted " + wanted +
-                                            (is_null ? "; a std::optional takes NULL" : "")};
+  return "column \"" + std::string(cell.column) + "\" " + found(cell.value) + ", wanted " + wanted +
+         (is_null ? "; a std::optional takes NULL" : "");
+}
+
+// kInvalidArgument with the text that `words` gives.
+template <typename Words>
+Status invalid(Words&& words) {
+  return guarded(Execution::kNo, [&] { return Status(StatusCode::kInvalidArgument, words()); });
+}
+
+template <typename Wanted>
+Status refused(const Cell& cell, Wanted&& wanted) {
+  return invalid([&] { return refusal(cell, wanted()); });
+}
+
+Status refused(const Cell& cell, const char* wanted) {
+  return refused(cell, [&] { return wanted; });
 }
 
 // The number itself, or a real that is exactly the same.
@@ -83,7 +99,7 @@ std::string list_of(std::span<const std::string> columns) {
 Result<std::int64_t> read_integer(const Cell& cell, std::int64_t min, std::int64_t max) {
   const std::optional<std::int64_t> number = exact_integer(cell.value);
   if (!number || *number < min || *number > max) {
-    return refused(cell, range_text(min, max));
+    return refused(cell, [&] { return range_text(min, max); });
   }
   return *number;
 }
@@ -123,9 +139,10 @@ Result<std::span<const std::byte>> read_blob(const Cell& cell) {
 Result<std::size_t> find_column(std::span<const std::string> columns, std::string_view name) {
   const auto column = std::find(columns.begin(), columns.end(), name);
   if (column == columns.end()) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        "no column \"" + std::string(name) + "\" in the result; there are: " + list_of(columns));
+    return invalid([&] {
+      return "no column \"" + std::string(name) +
+             "\" in the result; there are: " + list_of(columns);
+    });
   }
   return static_cast<std::size_t>(column - columns.begin());
 }
@@ -133,9 +150,10 @@ Result<std::size_t> find_column(std::span<const std::string> columns, std::strin
 Result<Cell> cell_at(std::span<const std::string> columns, const Row& row, std::size_t index) {
   const std::size_t count = std::min(columns.size(), row.size());
   if (index >= count) {
-    return Status(StatusCode::kInvalidArgument, "no column number " + std::to_string(index) +
-                                                    " in the result; there are " +
-                                                    std::to_string(count) + ", counted from 0");
+    return invalid([&] {
+      return "no column number " + std::to_string(index) + " in the result; there are " +
+             std::to_string(count) + ", counted from 0";
+    });
   }
   return Cell{row[index], columns[index]};
 }

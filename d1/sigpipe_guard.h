@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <ctime>
+
 namespace spillway {
 
 class SigpipeGuard {
@@ -27,8 +29,7 @@ class SigpipeGuard {
       return;
     }
     if (!was_pending_ && is_pending()) {  // Ours: else unblocking would deliver it.
-      int number = 0;
-      sigwait(&sigpipe_, &number);
+      take_pending();
     }
     pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   }
@@ -39,6 +40,18 @@ class SigpipeGuard {
     sigemptyset(&pending);
     sigpending(&pending);
     return sigismember(&pending, SIGPIPE) == 1;
+  }
+
+  // A signal that was sent to the whole process is pending for every thread, and only one gets it:
+  // whoever comes late must not wait for another one.
+  void take_pending() const noexcept {
+#ifdef __APPLE__  // It has no sigtimedwait; there SIGPIPE is the writing thread's own.
+    int number = 0;
+    sigwait(&sigpipe_, &number);
+#else
+    const timespec at_once{};
+    sigtimedwait(&sigpipe_, nullptr, &at_once);  // Fails if it is no longer there.
+#endif
   }
 
   sigset_t sigpipe_{};

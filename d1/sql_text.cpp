@@ -98,7 +98,8 @@ bool is_asking_pragma(SqlScanner& tokens) {
     name = tokens.next();
     after = tokens.next();
   }
-  if (!name || is_any_word(*name, kActing)) {
+  // In quotes it is the same name to SQLite: "optimize" acts too.
+  if (!name || name->kind != SqlTokenKind::kWord || is_any_word(*name, kActing)) {
     return false;
   }
   return !after || (after->kind == SqlTokenKind::kOpen && is_any_word(*name, kAsking));

@@ -12,6 +12,8 @@ namespace {
 constexpr std::string_view kWhiteSpace = " \t\n\f\r";
 // Only behind other white space: at the beginning of a token it is illegal to SQLite.
 constexpr std::string_view kMoreWhiteSpace = " \t\n\f\r\v";
+// Which editors put before a text.
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // All bytes above ASCII belong to names.
 bool is_name_start(char c) noexcept {
@@ -140,6 +142,9 @@ SqlToken first_sql_token(std::string_view sql) noexcept {
   const char first = sql[0];
   if (kWhiteSpace.find(first) != std::string_view::npos) {
     return white_space(sql);
+  }
+  if (sql.starts_with(kByteOrderMark)) {
+    return token(SqlTokenKind::kBlank, sql, kByteOrderMark.size());
   }
   if (is_name_start(first)) {
     return word(sql);

@@ -3,13 +3,15 @@
 
 #include <sqlite3.h>
 
+#include "d1/sql_token.h"
 #include "d1/sqlite_file.h"
 #include "d1/sqlite_status.h"
+#include "d1/statement_refusal.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -34,29 +36,14 @@ int open_flags(OpenMode mode) {
   return kAlways | SQLITE_OPEN_READONLY;
 }
 
-// The end of the blank or comment that `sql` begins with, 0 if it begins with anything else.
-std::size_t blank_bytes(std::string_view sql) {
-  constexpr std::string_view kBlanks = " \t\n\v\f\r;";
-  if (sql.substr(0, 2) == "--") {
-    return std::min(sql.find('\n'), sql.size());
-  }
-  if (sql.substr(0, 2) == "/*") {
-    const std::size_t end = sql.find("*/", 2);
-    return end == std::string_view::npos ? sql.size() : end + 2;
-  }
-  return std::min(sql.find_first_not_of(kBlanks), sql.size());
-}
-
 // Not by preparing the rest: some PRAGMA statements act when they are prepared.
 bool holds_statement(std::string_view sql) {
-  while (!sql.empty()) {
-    const std::size_t bytes = blank_bytes(sql);
-    if (bytes == 0) {
-      return true;
-    }
-    sql.remove_prefix(bytes);
+  SqlScanner tokens(sql);
+  std::optional<SqlToken> token = tokens.next();
+  while (token && token->kind == SqlTokenKind::kSemicolon) {
+    token = tokens.next();
   }
-  return false;
+  return token.has_value();
 }
 
 Status invalid(const char* message) { return {StatusCode::kInvalidArgument, message}; }
@@ -143,8 +130,7 @@ Result<SqliteStatement> SqliteConnection::prepare_any(const std::string& sql) {
   const int code = sqlite3_prepare_v2(database_.get(), sql.c_str(), bytes, &handle, &rest);
   SqliteStatement statement(handle);
   if (code == SQLITE_AUTH) {
-    return invalid(
-        "BEGIN, COMMIT, ROLLBACK and SAVEPOINT are not accepted: one call is one transaction");
+    return transaction_control_refused();
   }
   if (code != SQLITE_OK) {
     return failure(code);

@@ -3,23 +3,18 @@
 
 #include <sqlite3.h>
 
+#include "d1/guarded.h"
 #include "d1/sqlite_attempt.h"
 #include "d1/sqlite_connection.h"
 #include "d1/sqlite_file.h"
 #include "d1/sqlite_setup.h"
 #include "d1/sqlite_status.h"
 
-#include <exception>
 #include <string>
 #include <utility>
 
 namespace spillway {
 namespace {
-
-Status out_of_memory() {
-  // The transaction's destructor has rolled back: a commit allocates nothing of ours afterwards.
-  return Status(StatusCode::kInternal, "out of memory").with_execution(Execution::kNo);
-}
 
 // SQLite's own text speaks of a write, where somebody only wants to read.
 Status unreadable_wal(const Status& status, const std::string& path) {
@@ -43,15 +38,11 @@ Status explained(const Status& status, const std::string& path, OpenMode mode) {
   return status.with_message("cannot open \"" + path + "\": " + status.message());
 }
 
-}  // namespace
-
-SqliteDatabase::SqliteDatabase(std::unique_ptr<SqliteConnection> connection, SqliteOptions options)
-    : connection_(std::move(connection)), options_(options) {}
-
-SqliteDatabase::~SqliteDatabase() = default;
-
-Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(const std::string& path, OpenMode mode,
-                                                             SqliteOptions options) try {
+Result<std::unique_ptr<SqliteConnection>> connect(const std::string& path, OpenMode mode,
+                                                  const SqliteOptions& options) {
+  if (options.clock == nullptr) {
+    return Status(StatusCode::kInvalidArgument, "SqliteOptions::clock is null");
+  }
   if (Status status = check_database_file(path, mode); !status.is_ok()) {
     return status;
   }
@@ -66,21 +57,37 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(const std::string& 
   if (Status status = set_up(**connection, mode, options.durability); !status.is_ok()) {
     return explained(status, path, mode);
   }
-  return std::unique_ptr<SqliteDatabase>(new SqliteDatabase(std::move(*connection), options));
-} catch (const std::exception&) {
-  return out_of_memory();
+  return connection;
+}
+
+}  // namespace
+
+SqliteDatabase::SqliteDatabase(std::unique_ptr<SqliteConnection> connection, SqliteOptions options)
+    : connection_(std::move(connection)), options_(options) {}
+
+SqliteDatabase::~SqliteDatabase() = default;
+
+Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(const std::string& path, OpenMode mode,
+                                                             SqliteOptions options) {
+  return guarded(Execution::kNo, [&]() -> Result<std::unique_ptr<SqliteDatabase>> {
+    auto connection = connect(path, mode, options);
+    if (!connection) {
+      return connection.error();
+    }
+    return std::unique_ptr<SqliteDatabase>(new SqliteDatabase(std::move(*connection), options));
+  });
 }
 
 Result<std::vector<StatementResult>> SqliteDatabase::execute(std::span<const Statement> statements,
                                                              const ExecuteOptions& options) {
-  try {
+  // Not executed: a commit allocates nothing of ours afterwards, and before it the transaction's
+  // destructor rolls back.
+  return guarded(Execution::kNo, [&] {
     connection_->set_limits(AttemptLimits(*options_.clock,
                                           options.lock_wait.value_or(options_.busy_timeout),
                                           options.deadline, options.cancel));
     return run_attempt(*connection_, *options_.clock, statements);
-  } catch (const std::exception&) {
-    return out_of_memory();
-  }
+  });
 }
 
 DatabaseTraits SqliteDatabase::traits() const {

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "d1/sqlite_status.h"
+#include "d1/statement_refusal.h"
 
 #include <cerrno>
 #include <cmath>
@@ -44,17 +45,6 @@ class Binder {
 bool is_finite(const Value& value) {
   const double* number = std::get_if<double>(&value);
   return number == nullptr || std::isfinite(*number);
-}
-
-Status wrong_count(std::size_t parameters, std::size_t values) {
-  return {StatusCode::kInvalidArgument, "the statement has " + std::to_string(parameters) +
-                                            " parameters, but " + std::to_string(values) +
-                                            " values were given"};
-}
-
-Status not_finite(int parameter) {
-  return {StatusCode::kInvalidArgument, "value " + std::to_string(parameter) +
-                                            " is NaN or infinite, which a database cannot hold"};
 }
 
 // SQLite gives a null pointer for a value of no bytes, and when it has no memory to convert one.
@@ -122,13 +112,13 @@ std::vector<std::string> SqliteStatement::columns() const {
 Status SqliteStatement::bind(const Row& row) {
   const auto parameters = static_cast<std::size_t>(sqlite3_bind_parameter_count(statement_.get()));
   if (row.size() != parameters) {
-    return wrong_count(parameters, row.size());
+    return wrong_value_count(parameters, row.size());
   }
   int parameter = 0;
   for (const Value& value : row) {
     ++parameter;
     if (!is_finite(value)) {
-      return not_finite(parameter);
+      return not_finite(static_cast<std::size_t>(parameter));
     }
     const int code = std::visit(Binder(statement_.get(), parameter), value);
     if (code != SQLITE_OK) {

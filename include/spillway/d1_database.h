@@ -7,9 +7,9 @@
 // goes to the primary, so a read sees every write before it.
 // Source: developers.cloudflare.com/api/resources/d1/subresources/database/methods/raw.
 //
-// Used by one thread at a time; may move between threads. Connections are kept for later calls,
-// none longer than 60 s. No signal is raised, SIGPIPE included, and no global state of libcurl is
-// torn down, so the application may use libcurl itself.
+// Used by one thread at a time; may move between threads. One connection is kept for later calls; a
+// call that finds it older than 60 s makes a new one. No signal is raised, SIGPIPE included, and no
+// global state of libcurl is torn down, so the application may use libcurl itself.
 #pragma once
 
 #include <spillway/database.h>
@@ -52,6 +52,7 @@ struct D1Options {
   /// it earlier.
   std::chrono::milliseconds attempt_timeout = std::chrono::seconds(30);
 
+  /// Must outlive the database. Not null.
   const Clock* clock = &Clock::system();
 };
 
@@ -74,16 +75,21 @@ class D1Database final : public Database {
 
   /// As Database says. Values arrive as they were given and come back as they are stored: integers
   /// of 64 bits, reals, texts of any bytes and blobs, although D1 itself binds and answers every
-  /// number as a double. docs/facts.md says how, and what it costs.
+  /// number as a double. docs/facts.md, "Values to D1" and "Values from D1", says how, and what it
+  /// costs.
   ///
   /// Not so for what cannot be wrapped, RETURNING, PRAGMA and EXPLAIN: there a whole number below
   /// 2^53 comes back as an integer, any other as a real.
   ///
   /// kInvalidArgument: no statements; a text that is not exactly one statement, or begins or ends a
   /// transaction; a wrong number of values; NaN or infinity. kTooBig: over a limit of traits();
-  /// nothing was sent. kCancelled: cancelled, or the deadline had passed, before anything was sent.
-  /// kLost: cancelled or timed out later, so that the statements may have been executed. All else
-  /// as the server's answer is classified: see docs/failure-modes.md.
+  /// nothing was sent. kCancelled: cancelled before all of a request was sent, or the deadline had
+  /// passed before any of it was; nothing was changed. kTransient: timed out before all of it was
+  /// sent; nothing was changed. kLost: cancelled or timed out later, so that the statements may
+  /// have been executed. All else as the server's answer is classified: see docs/failure-modes.md.
+  ///
+  /// What reads may take a second request (for the columns of `SELECT *`, or for texts that are not
+  /// UTF-8); deadline and time-out hold for both together.
   ///
   /// A cancel is noticed within 100 ms.
   [[nodiscard]] Result<std::vector<StatementResult>> execute(

@@ -69,7 +69,8 @@ struct ExecuteOptions {
   std::optional<SteadyTime> deadline = {};
   /// Stops the attempt early. What had been done in the transaction is rolled back.
   std::stop_token cancel = {};
-  /// A D1 session bookmark; SQLite ignores it.
+  /// A D1 session bookmark, for a Database that knows sessions. SqliteDatabase and D1Database
+  /// ignore it: over REST D1 has none (see DatabaseSession).
   std::string bookmark = {};
   /// The caller promises that running the statements twice does no harm.
   bool is_idempotent = false;
@@ -151,6 +152,7 @@ class Database {
       std::string constraint_or_bookmark = "first-unconstrained");
 };
 
+/// A D1 database is made elsewhere (`wrangler d1 create`): for D1 kCreate is the same as kExisting.
 enum class OpenMode : std::uint8_t {
   kCreate,    ///< Read and write; a file that does not exist is created (its directory is not).
   kExisting,  ///< Read and write; a file that does not exist is an error, and nothing is created.

@@ -115,7 +115,9 @@ class PreparedStatement {
   }
 
   /// A copy of the statement that runs once for each of these rows, in order and in one
-  /// transaction: see Statement. For values whose number is known only at run time, one row.
+  /// transaction: see Statement. For values whose number is known only at run time, one row. No
+  /// rows are refused when the statement is run, as kInvalidArgument: nothing is what it should do,
+  /// not what it does without values.
   [[nodiscard]] PreparedStatement bind_rows(std::vector<Row> rows) const;
 
   /// Runs the statement and gives all it answers. The two are the same, as in a Worker: say `run`
@@ -154,11 +156,16 @@ class PreparedStatement {
   /// Text and values, as Database::execute takes them.
   [[nodiscard]] const Statement& statement() const& noexcept { return statement_; }
   [[nodiscard]] Statement&& statement() && noexcept { return std::move(statement_); }
-  /// Success, or kInvalidArgument: a value that was bound cannot be stored.
+  /// Success, or kInvalidArgument: a value that was bound cannot be stored, or bind_rows got no
+  /// rows. kInternal: there was no memory for binding.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
  private:
+  friend class DatabaseSession;
   [[nodiscard]] PreparedStatement with_row(Row row, std::size_t refused) const;
+  [[nodiscard]] PreparedStatement with_bookmark(const std::string& bookmark) const;
+  template <typename Change>
+  [[nodiscard]] PreparedStatement changed(Change&& change) const noexcept;
 
   Database* database_;
   Statement statement_;

@@ -28,6 +28,7 @@ struct SqliteOptions {
   Durability durability = Durability::kProcess;
   /// How long a statement waits for a lock when ExecuteOptions::lock_wait says nothing.
   std::chrono::milliseconds busy_timeout = std::chrono::seconds(1);
+  /// Must outlive the database. Not null.
   const Clock* clock = &Clock::system();
 };
 

@@ -110,10 +110,11 @@ TEST(WithoutToken, ReplacesTheTokenWhereverItIs) {
 TEST(WithoutToken, ReplacesWhateverFollowsBearer) {
   EXPECT_EQ(without_token("got Authorization: Bearer other123, bye", "SECRET"),
             "got Authorization: Bearer [token] bye");
-  EXPECT_EQ(without_token("{\"authorization\":\"bearer other\"}", "SECRET"),
+  EXPECT_EQ(without_token("{\"authorization\":\"bearer other9\"}", "SECRET"),
             "{\"authorization\":\"bearer [token]\"}");
-  EXPECT_EQ(without_token("Bearer a Bearer b Bearer ", ""),
-            "Bearer [token] Bearer [token] Bearer [token]");
+  EXPECT_EQ(without_token("Bearer a-1 Bearer b_2 bearer OnlyLettersButManyOfThem", ""),
+            "Bearer [token] Bearer [token] bearer [token]");
+  EXPECT_EQ(without_token("Bearer SEC…", "SECRET"), "Bearer [token]…");
 }
 
 TEST(WithoutToken, ReplacesATokenThatTheEndOfTheTextHasCutOff) {
@@ -121,6 +122,13 @@ TEST(WithoutToken, ReplacesATokenThatTheEndOfTheTextHasCutOff) {
   EXPECT_EQ(without_token("refused: SECRET-to…", "SECRET-token"), "refused: [token]…");
   EXPECT_EQ(without_token("refused: SECRET-to...", "SECRET-token"), "refused: [token]...");
   EXPECT_EQ(without_token("of no concern: SEC", "SECRET-token"), "of no concern: SEC");
+}
+
+TEST(WithoutToken, LeavesASentenceAboutBearersAsItIs) {
+  for (const char* text : {"Bearer token is missing", "Missing bearer token.", "no bearer given",
+                           "Missing Bearer ", "the Bearer, if any"}) {
+    EXPECT_EQ(without_token(text, "SECRET-1"), text);
+  }
 }
 
 TEST(WithoutToken, CleansTheCausesToo) {

@@ -23,6 +23,12 @@ constexpr Execution kMaybe = Execution::kMaybe;
 const Case kPlatform[] = {
     {"D1 DB is overloaded. Too many requests queued.", StatusCode::kOverload},
     {"D1 DB is overloaded. Requests queued for too long.", StatusCode::kOverload, kMaybe},
+    {"Durable Object is overloaded. Too many requests queued.", StatusCode::kOverload},
+    {"Durable Object is overloaded. Too much data queued.", StatusCode::kOverload},
+    {"Durable Object is overloaded. Too many requests for the same object within a 10 second "
+     "window.",
+     StatusCode::kOverload},
+    {"Durable Object is overloaded. Requests queued for too long.", StatusCode::kOverload, kMaybe},
     {"Please wait and consider throttling your request speed", StatusCode::kRateLimited},
     {"More than 1200 requests per 300 seconds reached. Please wait and consider throttling your "
      "request speed",

@@ -41,6 +41,25 @@ TEST(D1HttpFork, TheChildMakesAConnectionOfItsOwn) {
   }
 }
 
+// Else the server would not notice that the parent has closed it.
+TEST(D1HttpFork, TheChildKeepsNoSocketOfItsParents) {
+  RawHttpServer server(testing::always(200, "{}"));
+  auto http = std::make_unique<D1Http>(http_options(server.port()));
+  ASSERT_EQ(outcome_of(post(*http)), "ok");
+  const auto count = [&] { return std::to_string(testing::sockets_to(server.port()).size()); };
+  const auto after_destroying = testing::run_children(1, [&](int) {
+    const std::string before = count();
+    http.reset();
+    return before + " then " + count();
+  });
+  EXPECT_THAT(after_destroying, ::testing::ElementsAre("1 then 0"));
+  const auto after_a_request =
+      testing::run_children(1, [&](int) { return outcome_of(post(*http)) + " with " + count(); });
+  EXPECT_THAT(after_a_request, ::testing::ElementsAre("ok with 1"));
+  EXPECT_EQ(outcome_of(post(*http)), "ok");
+  EXPECT_EQ(server.connections(), 2U);
+}
+
 TEST(D1HttpFork, WhatTheChildDestroysStaysOpenForItsParent) {
   const testing::SelfSigned identity("IP:127.0.0.1");
   RawHttpServer server(testing::always_over_tls(identity));

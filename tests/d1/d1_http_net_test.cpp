@@ -320,6 +320,7 @@ TEST(D1Http, SendsNothingWhenItIsTooLateOrCancelled) {
                  Execution::kNo);
   expect_failure(post(http, "{}", seconds(0)), StatusCode::kCancelled, Execution::kNo);
   expect_failure(post(http, "{}", seconds(-1)), StatusCode::kCancelled, Execution::kNo);
+  expect_failure(http.post("{}", SteadyTime::min(), {}), StatusCode::kCancelled, Execution::kNo);
   EXPECT_EQ(server.connections(), 0U);
 }
 

@@ -86,6 +86,7 @@ TEST_F(D1OptionsTest, AreRefusedWithTheNameOfTheWrongOne) {
   EXPECT_THAT(refused([](D1Options& o) { o.connect_timeout = {}; }), HasSubstr("connect_timeout"));
   EXPECT_THAT(refused([](D1Options& o) { o.attempt_timeout = std::chrono::milliseconds::max(); }),
               HasSubstr("at most an hour"));
+  EXPECT_THAT(refused([](D1Options& o) { o.clock = nullptr; }), HasSubstr("clock is null"));
   EXPECT_THAT(refused([](D1Options& o) { o.token = "SECRET\nX: 1"; }, StatusCode::kConfig),
               HasSubstr("D1Options::token"));
   EXPECT_THAT(refused([](D1Options& o) { o.token = ""; }, StatusCode::kConfig),

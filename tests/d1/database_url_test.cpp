@@ -67,10 +67,23 @@ TEST(DatabaseUrl, OfD1HoldsNothingThatCouldLeadTheRequestElsewhere) {
   EXPECT_THAT(refusal_of("d1://SECRET@acc/db"), HasSubstr("a token is given in another way"));
 }
 
+TEST(DatabaseUrl, IsRefusedWithoutTheTokenThatSomebodyPutIntoIt) {
+  for (const char* url :
+       {"d1://acc/db?token=SECRET", "d1://acc/db#SECRET", "d1://SECRET@acc/db", "d1:?SECRET",
+        "https://api.cloudflare.com/client/v4?token=SECRET", "https://me:SEC#RET:SECRET@host/",
+        "SECRET@host", "SECRET:x@host", "logs.db?token=SECRET", "SQLITE:logs.db?SECRET"}) {
+    refusal_of(url);  // Looks for the word.
+  }
+}
+
 TEST(DatabaseUrl, IsShownOnOneLineAndWithoutAPassword) {
   EXPECT_EQ(shown_database_url("my\nsql:\x1b[x\x7f"), "\"my?sql:?[x?\"");
   EXPECT_EQ(shown_database_url("d1://SECRET@acc/db"), "\"d1:…\"");
   EXPECT_EQ(shown_database_url("SECRET@acc/db"), "\"…\"");
+  EXPECT_EQ(shown_database_url("SECRET:SECRET@acc/db"), "\"…\"");
+  EXPECT_EQ(shown_database_url("d1://acc/db?token=SECRET"), "\"d1://acc/db…\"");
+  EXPECT_EQ(shown_database_url("d1://acc/db#SECRET"), "\"d1://acc/db…\"");
+  EXPECT_EQ(shown_database_url("d1://me:SEC?RET#SECRET@acc/db"), "\"d1:…\"");
   EXPECT_EQ(shown_database_url("sqlite:/home/me@work/logs.db"), "\"sqlite:/home/me@work/logs.db\"");
 }
 

@@ -189,6 +189,17 @@ TEST_F(Prepared, AddsUpTheChangesOfManyRows) {
   EXPECT_EQ(done.value().meta().changes, 2);
 }
 
+TEST_F(Prepared, DoesNotRunWithoutRowsWhatIsToBeRunForEachOfNone) {
+  const PreparedStatement remove = db.prepare("DELETE FROM app").bind_rows({});
+  const auto result = remove.run();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(result.error().message(), HasSubstr("no rows"));
+  EXPECT_EQ(db.batch({remove}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(count(), 3);
+  EXPECT_TRUE(remove.bind().run()) << "a new bind makes it good again";
+}
+
 TEST_F(Prepared, HandsOnTheErrorAndTheOptions) {
   EXPECT_EQ(db.prepare("SELECT * FROM missing").all().status().code(), StatusCode::kSchema);
   std::stop_source cancelled;
@@ -293,6 +304,43 @@ TEST_F(Prepared, DoesNotTrustAnAnswerWithTooFewResults) {
   wrapper.loses_a_result = true;
   EXPECT_EQ(wrapper.prepare("SELECT 1").first().status().code(), StatusCode::kLost);
   EXPECT_EQ(wrapper.batch({wrapper.prepare("SELECT 1")}).status().code(), StatusCode::kLost);
+}
+
+// Throws what it was given, as a Database of somebody else's may.
+template <typename Thrown>
+class ThrowingDatabase final : public Database {
+ public:
+  explicit ThrowingDatabase(Thrown thrown) : thrown_(std::move(thrown)) {}
+
+  Result<std::vector<StatementResult>> execute(std::span<const Statement>,
+                                               const ExecuteOptions&) override {
+    throw Thrown(thrown_);
+  }
+  [[nodiscard]] DatabaseTraits traits() const override { return {}; }
+
+ private:
+  Thrown thrown_;
+};
+
+template <typename Thrown>
+void expect_each_call_says(Thrown thrown, const std::string& message) {
+  ThrowingDatabase<Thrown> database(std::move(thrown));
+  const PreparedStatement select = database.prepare("SELECT 1");
+  const DatabaseSession session = database.with_session();
+  for (const Status& status :
+       {select.all().status(), select.run().status(), select.raw().status(),
+        select.first().status(), select.first<int>("n").status(), database.batch({select}).status(),
+        database.exec("SELECT 1").status(), session.batch({select}).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::kInternal);
+    EXPECT_EQ(status.execution(), Execution::kMaybe);
+    EXPECT_EQ(status.message(), message);
+  }
+}
+
+TEST_F(Prepared, TurnsWhateverADatabaseThrowsIntoAStatus) {
+  expect_each_call_says(std::bad_alloc(), "out of memory");
+  expect_each_call_says(std::length_error("too\nlong"), "unexpected exception: too long");
+  expect_each_call_says(7, "an exception of an unknown kind");
 }
 
 TEST_F(Prepared, SendsTheBookmarkOfItsSessionUnlessAnotherIsGiven) {

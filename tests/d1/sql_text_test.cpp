@@ -41,9 +41,10 @@ constexpr const char* kTrigger =
     "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT CASE WHEN 1 THEN 2 END; DELETE FROM b; END";
 
 TEST(SqlText, LeavesOutWhatIsNoStatementAtTheEnds) {
-  for (const char* sql : {"SELECT 1", " SELECT 1 ", "SELECT 1;", "SELECT 1 ; ;;", "; SELECT 1",
-                          "-- why\nSELECT 1", "/* why */ SELECT 1 /* and; how */ -- end",
-                          "SELECT 1; -- end", "SELECT 1 /* never closed", "\t\r\n\fSELECT 1\r\n"}) {
+  for (const char* sql :
+       {"SELECT 1", " SELECT 1 ", "SELECT 1;", "SELECT 1 ; ;;", "; SELECT 1", "-- why\nSELECT 1",
+        "/* why */ SELECT 1 /* and; how */ -- end", "SELECT 1; -- end", "SELECT 1 /* never closed",
+        "\t\r\n\fSELECT 1\r\n", "\xef\xbb\xbfSELECT 1", " \vSELECT 1"}) {
     EXPECT_EQ(parsed(sql).text, "SELECT 1") << sql;
   }
 }
@@ -152,7 +153,13 @@ TEST(SqlText, KnowsWhetherAStatementOnlyReads) {
       {"PRAGMA main.table_info('t')", true},
       {"PRAGMA optimize", false},
       {"PRAGMA incremental_vacuum", false},
+      {"PRAGMA \"optimize\"", false},
+      {"PRAGMA 'optimize'", false},
+      {"PRAGMA main.[incremental_vacuum]", false},
+      {"PRAGMA \"main\".user_version", true},
       {"PRAGMA", false},
+      {"\xef\xbb\xbfSELECT 1", true},
+      {"\xef\xbb\xbf DELETE FROM t", false},
       {"BEGIN", false},
       {"nonsense", false},
   };
@@ -238,6 +245,28 @@ TEST(SqlText, NumbersParametersAsSqliteDoes) {
         "SELECT ?1, :1, @_x, $y$z", "SELECT #a, ?u, @a, #a",
         "SELECT $a::b(c;d), ?, $a::b(c;d), $a::b"}) {
     EXPECT_EQ(numbers_of(sql), numbers_by_sqlite(database.get(), sql)) << sql;
+  }
+}
+
+TEST(SqlText, AgreesWithSqliteOnWhatIsBlank) {
+  const SqliteHandle database = open_memory();
+  for (const char* sql :
+       {"\xef\xbb\xbfSELECT 1",
+        "SELECT\xef\xbb\xbf"
+        "1",
+        "SELECT \v1", "\vSELECT 1", "SELECT\v1", "SELECT 1;\v", "SELECT 1;\xef\xbb\xbf"}) {
+    const Result<SqlStatement> ours = parse_statement(sql);
+    sqlite3_stmt* statement = nullptr;
+    const char* rest = nullptr;
+    const int code = sqlite3_prepare_v2(database.get(), sql, -1, &statement, &rest);
+    sqlite3_finalize(statement);
+    sqlite3_stmt* second = nullptr;
+    const int rest_code = code == SQLITE_OK
+                              ? sqlite3_prepare_v2(database.get(), rest, -1, &second, nullptr)
+                              : SQLITE_OK;
+    sqlite3_finalize(second);
+    const bool is_one = code == SQLITE_OK && rest_code == SQLITE_OK && second == nullptr;
+    EXPECT_EQ(ours && ours->is_closed && ours->verb == "SELECT", is_one) << sql;
   }
 }
 

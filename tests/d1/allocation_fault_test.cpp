@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+//
+// Goal: where memory runs out in a public call, it answers with a Status, whatever the place.
+// Method: this program's operator new fails on the test's thread from the nth allocation on, for
+// each n until the call needs no more.
+#include <spillway/d1_database.h>
+#include <spillway/database.h>
+#include <spillway/prepared_statement.h>
+#include <spillway/sqlite_database.h>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/sanitizers.h"
+#include "tests/support/scoped_environment.h"
+#include "tests/support/temp_dir.h"
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace spillway::testing {
+namespace {
+
+thread_local bool counts = false;
+thread_local int allocations_left = 0;
+
+bool must_fail() noexcept { return counts && allocations_left-- <= 0; }
+
+/// While it lives, only so many allocations of this thread succeed.
+class FewAllocations {
+ public:
+  explicit FewAllocations(int count) noexcept {
+    allocations_left = count;
+    counts = true;
+  }
+  FewAllocations(const FewAllocations&) = delete;
+  FewAllocations& operator=(const FewAllocations&) = delete;
+  ~FewAllocations() { counts = false; }
+
+  [[nodiscard]] static bool has_failed() noexcept { return allocations_left < 0; }
+};
+
+}  // namespace
+}  // namespace spillway::testing
+
+// The thread sanitizer insists on its own.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SPILLWAY_UNLESS_TAKEN gnu::weak
+#endif
+#endif
+#ifndef SPILLWAY_UNLESS_TAKEN
+#define SPILLWAY_UNLESS_TAKEN gnu::noinline  // GCC would otherwise see a free() that fits no new.
+#endif
+
+[[SPILLWAY_UNLESS_TAKEN]] void* operator new(std::size_t bytes) {
+  void* const memory =
+      spillway::testing::must_fail() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);  // NOLINT
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+
+[[SPILLWAY_UNLESS_TAKEN]] void operator delete(void* memory) noexcept {
+  std::free(memory);  // NOLINT: it is the allocator.
+}
+
+[[SPILLWAY_UNLESS_TAKEN]] void operator delete(void* memory, std::size_t) noexcept {
+  operator delete(memory);
+}
+
+namespace spillway::testing {
+namespace {
+
+/// How many allocations `call` needs, each of which has failed once, with all that came after it.
+template <typename Call>
+int count_failures(Call&& call) {
+  constexpr int kEnough = 10'000;
+  for (int count = 0; count < kEnough; ++count) {
+    Status status;
+    bool has_failed = false;
+    {
+      const FewAllocations few(count);
+      status = call();
+      has_failed = FewAllocations::has_failed();
+    }
+    if (!has_failed) {
+      return count;
+    }
+    EXPECT_EQ(status.to_string(), "internal: out of memory") << "after " << count;
+  }
+  return kEnough;
+}
+
+bool can_fail() {
+  const FewAllocations none(0);
+  try {
+    ::operator delete(::operator new(1));
+    return false;
+  } catch (const std::bad_alloc&) {
+    return true;
+  }
+}
+
+class AllocationFault : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    static_cast<void>(opened());  // The first call makes what later ones answer.
+    if (!can_fail() && kHasSanitizer) {
+      GTEST_SKIP() << "the sanitizer's allocator cannot be replaced";
+    }
+  }
+
+  std::unique_ptr<Database> opened() { return open(url, OpenMode::kCreate).value(); }
+
+  const TempDir directory;
+  const std::string url = "sqlite:" + directory.path("a-name-that-is-long-enough.db");
+};
+
+TEST_F(AllocationFault, OpeningAFileAnswersWithAStatus) {
+  EXPECT_GT(count_failures([&] { return open(url, OpenMode::kCreate).status(); }), 5);
+  const DatabaseFactory factory = database_factory(url, OpenMode::kCreate).value();
+  EXPECT_GT(count_failures([&] { return factory().status(); }), 5);
+  EXPECT_GT(count_failures([&] { return database_factory(url, OpenMode::kCreate).status(); }), 3);
+}
+
+TEST_F(AllocationFault, OfOpeningD1AnswersWithAStatusToo) {
+  const ScopedEnvironment environment({{"CLOUDFLARE_API_TOKEN", "abc123SECRET-that-is-long"},
+                                       {"CLOUDFLARE_API_BASE_URL", "http://127.0.0.1:1"}});
+  const std::string d1 = "d1://acc/00000000-0000-4000-8000-000000000000";
+  EXPECT_GT(count_failures([&] { return open(d1, OpenMode::kCreate).status(); }), 5);
+  const DatabaseFactory factory = database_factory(d1, OpenMode::kCreate).value();
+  EXPECT_GT(count_failures([&] { return factory().status(); }), 5);
+}
+
+TEST_F(AllocationFault, OfAnAttemptOnD1AnswersWithAStatus) {
+  D1Options options;
+  options.account_id = "acc";
+  options.database_id = "db";
+  options.token = "abc123SECRET-that-is-long";
+  options.base_url = "http://127.0.0.1:1";  // Nobody listens there.
+  const auto database = D1Database::open(options).value();
+  const std::vector<Statement> statements = {
+      {"INSERT INTO t VALUES(?1, ?2)", {{std::int64_t{1}, std::string("a text")}}}};
+  const auto insert = [&] { return database->execute(statements, {}).status(); };
+  EXPECT_GT(count_failures(insert), 20);
+  EXPECT_EQ(insert().code(), StatusCode::kTransient);
+}
+
+TEST_F(AllocationFault, LeavesNothingOfATransactionInAFile) {
+  const auto database = opened();
+  ASSERT_TRUE(database->exec("CREATE TABLE t(k, v)"));
+  const std::string long_text(100, 'x');
+  const std::vector<Statement> statements = {
+      {"INSERT INTO t VALUES(?1, ?2)",
+       {{std::int64_t{1}, long_text}, {std::int64_t{2}, long_text}}},
+      {"SELECT k, v FROM t"}};
+  const int failures = count_failures([&] { return database->execute(statements, {}).status(); });
+  EXPECT_GT(failures, 5);
+  EXPECT_EQ(database->prepare("SELECT count(*) AS n FROM t").first<int>("n").value(), 2);
+}
+
+TEST_F(AllocationFault, OfAPreparedStatementIsToldWhenItIsRun) {
+  const auto database = opened();
+  const std::vector<Row> rows = {{std::string("a text that is longer than a short one")}};
+  const PreparedStatement select = database->prepare("SELECT ?1 AS v, 'a text of some length'");
+  EXPECT_GT(count_failures([&] { return select.bind_rows({}).status(); }), 0);
+  const PreparedStatement bound = select.bind_rows(rows);
+  EXPECT_GT(count_failures([&] { return bound.all().status(); }), 5);
+  EXPECT_GT(count_failures([&] { return bound.raw().status(); }), 5);
+  EXPECT_GT(count_failures([&] { return bound.first().status(); }), 5);
+  EXPECT_GT(count_failures([&] { return database->exec("SELECT 'a text'; SELECT 2").status(); }),
+            5);
+  const ResultSet set = bound.all().value();
+  EXPECT_GT(count_failures([&] { return set.index_of("w").status(); }), 0);
+  EXPECT_GT(count_failures([&] { return set[0].get<int>("v").status(); }), 0);
+  EXPECT_GT(count_failures([&] { return set[0].get<int>(7).status(); }), 0);
+}
+
+}  // namespace
+}  // namespace spillway::testing
