@@ -41,6 +41,26 @@ std::size_t row_bytes(const Record& row) noexcept {
   return row.context.size() + row.message.size() + row.fields.size() + kOtherColumns;
 }
 
+Extent extent_of(const Batch& batch) noexcept {
+  Extent extent{.rows = batch.rows->size()};
+  for (const Record& row : *batch.rows) {
+    extent.bytes += row_bytes(row);
+  }
+  return extent;
+}
+
+Status as_lost(const Status& failure) {
+  const Status lost(StatusCode::kLost, failure.message());
+  return failure.retry_after() ? lost.with_retry_after(*failure.retry_after()) : lost;
+}
+
+/// An attempt that ended like this was most likely ended by its deadline. A bit less, for timers
+/// count in milliseconds.
+bool is_time_out(SteadyTime since, SteadyTime deadline, SteadyTime now) noexcept {
+  constexpr int kPart = 20;
+  return now >= deadline - (deadline - since) / kPart;
+}
+
 /// The earlier of two times, either of which may be never.
 std::optional<SteadyTime> earlier(std::optional<SteadyTime> a, std::optional<SteadyTime> b) {
   if (!a || !b) {
@@ -55,8 +75,7 @@ PipelineCore::PipelineCore(const CoreOptions& options)
     : options_(options),
       gaps_(seqs_),
       gate_(options.overload),
-      batch_size_(options.batch_rows_max),
-      batch_bytes_max_(options.batch_bytes_max.value_or(kBatchBytes)),
+      batch_size_({options.batch_rows_max, options.batch_bytes_max.value_or(kBatchBytes)}),
       random_state_(options.seed) {
   // Until the database has told its own, the first attempt, alone in flight, needs no limit.
   bucket_.set_rate(options.request_rate.value_or(RequestRate{}));
@@ -125,7 +144,7 @@ void PipelineCore::take(SendDone& event, SteadyTime now) {
     on_failed(std::move(batch), event.status, now);
   }
   if (pending_.empty()) {
-    batch_size_.on_settled(now);
+    batch_size_.on_settled();
   }
 }
 
@@ -142,7 +161,7 @@ void PipelineCore::take(CloseRequested& event, SteadyTime) {
 void PipelineCore::adapt_to(const DatabaseTraits& database) {
   bucket_.set_rate(options_.request_rate.value_or(database.rate));
   const bool is_d1 = database.dialect == Dialect::kD1;
-  batch_bytes_max_ = options_.batch_bytes_max.value_or(is_d1 ? kBatchBytesD1 : kBatchBytes);
+  batch_size_.set_bytes_max(options_.batch_bytes_max.value_or(is_d1 ? kBatchBytesD1 : kBatchBytes));
 }
 
 void PipelineCore::on_stored(const Batch& batch, SteadyTime now) {
@@ -151,7 +170,7 @@ void PipelineCore::on_stored(const Batch& batch, SteadyTime now) {
   for (const Gap& gap : batch.gaps) {
     gaps_.stored(gap);
   }
-  batch_size_.on_stored(batch.rows->size());
+  batch_size_.on_stored(extent_of(batch));
   resends_ = 0;
   resend_at_ = SteadyTime::min();
   last_success_ = std::max(now, bucket_.available_at(TokenBucket::Share::kAllButLast));
@@ -182,14 +201,22 @@ void PipelineCore::note_doubt(Batch& batch, const Status& failure) {
 }
 
 void PipelineCore::on_failed(Batch batch, const Status& failure, SteadyTime now) {
-  const PauseRule rule = rule_for(failure, options_.overload);
+  const PauseRule rule = rule_of(batch, failure);
   gate_.be_quiet(rule.quiet, now);
   if (rule.remedy == Remedy::kSplit) {
     split_or_refuse(batch, failure, now);
     return;
   }
   const bool is_held = batch.is_in_doubt || batch.has_error();
-  pending_.push_front(std::move(batch));
+  const bool is_too_slow = batch.is_in_doubt && batch.rows->size() > 1 && !close_deadline_ &&
+                           BatchSize::is_large(extent_of(batch)) &&
+                           is_time_out(in_flight_since_, in_flight_deadline_, now);
+  if (is_too_slow) {  // Over a slow line it would never arrive in time.
+    batch_size_.on_too_big(extent_of(batch));
+    halve(batch);
+  } else {
+    pending_.push_front(std::move(batch));
+  }
   const bool asked_for_quiet = rule.quiet.count() > 0;
   if (rule.remedy == Remedy::kResend && !asked_for_quiet && !gate_.is_paused(now) &&
       resends_ < kResendsMax) {
@@ -201,6 +228,22 @@ void PipelineCore::on_failed(Batch batch, const Status& failure, SteadyTime now)
   let_go_of_pending(gate_.reason(), Errors::kHoldOldest, now);
 }
 
+/// That a small batch is too big is said by a database in trouble, which may have stored it: as if
+/// the answer were lost.
+PauseRule PipelineCore::rule_of(const Batch& batch, const Status& failure) const {
+  const bool is_trouble = failure.code() == StatusCode::kTooBig &&
+                          failure.execution() == Execution::kMaybe &&
+                          !BatchSize::is_large(extent_of(batch));
+  return is_trouble ? rule_for(as_lost(failure), options_.overload)
+                    : rule_for(failure, options_.overload);
+}
+
+void PipelineCore::halve(const Batch& batch) {
+  auto [first, second] = batch.halves();
+  pending_.push_front(std::move(second));
+  pending_.push_front(std::move(first));
+}
+
 void PipelineCore::split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now) {
   resends_ = 0;
   if (batch.rows->size() == 1) {
@@ -208,11 +251,9 @@ void PipelineCore::split_or_refuse(const Batch& batch, const Status& failure, St
     return;
   }
   if (failure.code() == StatusCode::kTooBig) {
-    batch_size_.on_too_big();
+    batch_size_.on_too_big(extent_of(batch));
   }
-  auto [first, second] = batch.halves();
-  pending_.push_front(std::move(second));
-  pending_.push_front(std::move(first));
+  halve(batch);
 }
 
 void PipelineCore::refuse(const Batch& batch, const Status& failure, SteadyTime now) {
@@ -377,6 +418,7 @@ std::optional<Send> PipelineCore::send(Batch batch, SteadyTime now) {
   ++attempts_;
   in_flight_ = std::move(batch);
   const SteadyTime deadline = now + options_.attempt_timeout;
+  in_flight_since_ = now;
   in_flight_deadline_ = close_deadline_ ? std::min(deadline, *close_deadline_) : deadline;
   return Send{
       .rows = in_flight_->rows, .deadline = in_flight_deadline_, .lock_wait = lock_wait(now)};
@@ -393,22 +435,22 @@ Batch PipelineCore::build_batch(SteadyTime now) {
   Batch batch;
   batch.gaps = gaps_.seal(now, gap_age());
   std::vector<Record> rows;
-  rows.reserve(std::min(batch.gaps.size() + queue_.records().records(), batch_size_.rows_max(now)));
+  rows.reserve(std::min(batch.gaps.size() + queue_.records().records(), batch_size_.max().rows));
   for (const Gap& gap : batch.gaps) {
     rows.push_back(make_gap_record(gap, database_));
   }
-  fill_from_queue(rows, now);
+  fill_from_queue(rows);
   batch.rows = std::make_shared<const std::vector<Record>>(std::move(rows));
   return batch;
 }
 
-void PipelineCore::fill_from_queue(std::vector<Record>& rows, SteadyTime now) {
-  const std::size_t rows_max = batch_size_.rows_max(now);
+void PipelineCore::fill_from_queue(std::vector<Record>& rows) {
+  const Extent max = batch_size_.max();
   std::size_t bytes = 0;
-  while (!queue_.is_empty() && rows.size() < rows_max) {
+  while (!queue_.is_empty() && rows.size() < max.rows) {
     Record row = make_record(queue_.front(), queue_.front_seq());
     bytes += row_bytes(row);
-    if (!rows.empty() && bytes > batch_bytes_max_) {
+    if (!rows.empty() && bytes > max.bytes) {
       return;
     }
     rows.push_back(std::move(row));
@@ -416,9 +458,9 @@ void PipelineCore::fill_from_queue(std::vector<Record>& rows, SteadyTime now) {
   }
 }
 
-bool PipelineCore::is_batch_full(SteadyTime now) const noexcept {
-  return queue_.records().records() >= batch_size_.rows_max(now) ||
-         queue_.records().bytes() >= batch_bytes_max_;
+bool PipelineCore::is_batch_full() const noexcept {
+  const Extent max = batch_size_.max();
+  return queue_.records().records() >= max.rows || queue_.records().bytes() >= max.bytes;
 }
 
 bool PipelineCore::is_urgent() const noexcept {
@@ -437,7 +479,7 @@ std::optional<SteadyTime> PipelineCore::batch_due_at(SteadyTime now) const {
   if (queue_.is_empty()) {
     return gap;
   }
-  const bool is_due = is_batch_full(now) || queue_.records().errors() > 0 || is_urgent();
+  const bool is_due = is_batch_full() || queue_.records().errors() > 0 || is_urgent();
   return earlier(gap, is_due ? now : queue_.front_arrived_at() + options_.batch_age_max);
 }
 

@@ -159,6 +159,8 @@ class PipelineCore {
   void note_collisions(const SendDone& event);
   void note_doubt(Batch& batch, const Status& failure);
   void on_failed(Batch batch, const Status& failure, SteadyTime now);
+  [[nodiscard]] PauseRule rule_of(const Batch& batch, const Status& failure) const;
+  void halve(const Batch& batch);
   void split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now);
   void refuse(const Batch& batch, const Status& failure, SteadyTime now);
   void tell_refusal(std::string line, SteadyTime now);
@@ -179,10 +181,10 @@ class PipelineCore {
   std::optional<Send> send(Batch batch, SteadyTime now);
   [[nodiscard]] LockWait lock_wait(SteadyTime now) const noexcept;
   Batch build_batch(SteadyTime now);
-  void fill_from_queue(std::vector<Record>& rows, SteadyTime now);
+  void fill_from_queue(std::vector<Record>& rows);
   [[nodiscard]] SteadyTime may_send_at() const noexcept;
   [[nodiscard]] bool tells_of_error_next() const noexcept;
-  [[nodiscard]] bool is_batch_full(SteadyTime now) const noexcept;
+  [[nodiscard]] bool is_batch_full() const noexcept;
   [[nodiscard]] std::optional<SteadyTime> batch_due_at(SteadyTime now) const;
   [[nodiscard]] bool is_urgent() const noexcept;
   [[nodiscard]] std::chrono::milliseconds gap_age() const noexcept;
@@ -200,9 +202,9 @@ class PipelineCore {
   OverloadGate gate_;
   TokenBucket bucket_;
   BatchSize batch_size_;
-  std::size_t batch_bytes_max_;
   std::deque<Batch> pending_;
   std::optional<Batch> in_flight_;
+  SteadyTime in_flight_since_;
   SteadyTime in_flight_deadline_;
   bool has_failed_ = false;  ///< The last attempt that had an answer of the database.
 

@@ -163,6 +163,8 @@ class CoreDriver {
   [[nodiscard]] const std::vector<Attempt>& attempts() const { return attempts_; }
   [[nodiscard]] const std::vector<std::string>& diagnostics() const { return diagnostics_; }
   [[nodiscard]] bool is_done() const { return is_done_; }
+  /// An attempt has got no answer yet.
+  [[nodiscard]] bool is_in_flight() const { return is_in_flight_; }
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
   [[nodiscard]] std::optional<milliseconds> wake_at() const {
     return wake_at_ ? std::optional(as_time(*wake_at_)) : std::nullopt;
@@ -188,7 +190,9 @@ class CoreDriver {
  private:
   /// Gives the answer of a database that answers at once.
   std::optional<Event> step_once(Event event) {
+    is_in_flight_ = is_in_flight_ && !std::holds_alternative<SendDone>(event);
     Actions actions = core_.step(std::move(event), now_);
+    is_in_flight_ = is_in_flight_ || actions.send;
     wake_at_ = actions.wake_at;
     is_done_ = is_done_ || actions.is_done;
     is_cancelled_ = is_cancelled_ || actions.cancel_send;
@@ -238,6 +242,7 @@ class CoreDriver {
   std::vector<std::string> diagnostics_;
   bool is_done_ = false;
   bool is_cancelled_ = false;
+  bool is_in_flight_ = false;
 };
 
 }  // namespace spillway::testing

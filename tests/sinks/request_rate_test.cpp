@@ -295,14 +295,75 @@ TEST_F(TooManyRows, AreHalvedAndTheSizeThatWorkedIsRemembered) {
   EXPECT_EQ(driver.stats().skipped(), 0U);
 }
 
-TEST_F(TooManyRows, IsForgottenAfterAWhile) {
+TEST_F(TooManyRows, AreSentAgainOnceSmallerBatchesHaveBeenStoredForAWhile) {
   driver.log(0ms, Level::kInfo, 2'000);
   driver.run_until(60s);
-  sizes_refused.clear();
   driver.database_stores();
-  driver.log(15min, Level::kInfo, 2'000);
-  driver.run_until(16min);
+  for (int i = 0; i < 3 * 16; ++i) {
+    driver.log(60s + i * 1s, Level::kInfo);
+  }
+  driver.log(150s, Level::kInfo, 2'000);
+  driver.run_until(160s);
   EXPECT_THAT(driver.attempts().back().rows, SizeIs(2'000));
+}
+
+TEST_F(TooManyRows, CostFewerResetsTheLongerTheyAreTooMany) {
+  for (milliseconds time = 0s; time < 30min; time += 1s) {
+    driver.log(time, Level::kInfo, 600);
+  }
+  driver.run_until(31min);
+  EXPECT_EQ(driver.stats().stored, 30U * 60 * 600);
+  EXPECT_LE(sizes_refused.size(), 40U);
+}
+
+// D1 says "too big" of whatever meets it in trouble.
+TEST_F(RequestRateTest, ASmallBatchThatIsTooBigTeachesNothingAndIsSentAgainAsItIs) {
+  int refusals = 1;
+  driver.database([&](const auto&) {
+    return refusals-- > 0 ? Status(StatusCode::kTooBig, "storage operation exceeded timeout")
+                                .with_execution(Execution::kMaybe)
+                          : Status();
+  });
+  driver.log(0ms, Level::kInfo, 3);
+  driver.run_until(60s);
+  EXPECT_THAT(driver.attempts(), SizeIs(2));
+  driver.log(60s, Level::kInfo, 2'000);
+  driver.run_until(120s);
+  EXPECT_THAT(driver.attempts().back().rows, SizeIs(2'000));
+}
+
+TEST_F(RequestRateTest, AnErrorThatMayHaveBeenStoredIsNotNamedInAGapRowToo) {
+  int refusals = 1;
+  driver.database([&](const std::vector<Record>& rows) {
+    driver.table().insert(rows);
+    return refusals-- > 0 ? Status(StatusCode::kTooBig, "storage operation exceeded timeout")
+                                .with_execution(Execution::kMaybe)
+                          : Status();
+  });
+  driver.log(0ms, Level::kError);
+  EXPECT_EQ(driver.stats().in_doubt, 1U);
+  driver.run_until(60s);
+  EXPECT_EQ(driver.stats().stored, 1U);
+  EXPECT_THAT(driver.table().in_order(), SizeIs(1));
+}
+
+TEST_F(RequestRateTest, ABatchThatCannotBeSentInTimeIsHalvedUntilItCan) {
+  driver.database_hangs();
+  driver.log(0ms, Level::kInfo, 2'000);
+  driver.flush();
+  while (!driver.stats().is_complete && driver.now() < 1h) {
+    const std::size_t rows = driver.attempts().back().rows.size();
+    driver.run_until(driver.now() + (rows > 500 ? 10s : 1s));
+    if (driver.stats().in_flight + driver.stats().in_doubt > 0 && driver.is_in_flight()) {
+      rows > 500 ? driver.answer(answer_lost()) : driver.answer(Status());
+    }
+  }
+  EXPECT_EQ(driver.stats().stored, 2'000U);
+  EXPECT_LE(driver.now(), 3min);
+  driver.log(driver.now(), Level::kInfo, 2'000);
+  driver.flush();
+  driver.run_until(driver.now() + 1s);
+  EXPECT_THAT(driver.attempts().back().rows, SizeIs(500)) << "and that is remembered";
 }
 
 TEST_F(RequestRateTest, OneLargeRowDoesNotMakeAllBatchesSmall) {
