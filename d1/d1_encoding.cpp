@@ -177,14 +177,13 @@ void append_apart(std::string_view place, std::string& sql) {
   sql += place;
 }
 
-// The text from `begin` to `end` with each parameter replaced by what `place_of` says.
+// A part of the text with each parameter replaced by what `place_of` says.
 template <typename PlaceOf>
-std::string with_places(const SqlStatement& statement, std::size_t begin, std::size_t end,
-                        PlaceOf&& place_of) {
+std::string with_places(const SqlStatement& statement, TextRange part, PlaceOf&& place_of) {
   std::string sql;
-  std::size_t kept = begin;
+  std::size_t kept = part.begin;
   for (const SqlParameter& parameter : statement.parameters) {
-    if (parameter.begin < begin || parameter.begin >= end) {
+    if (parameter.begin < part.begin || parameter.begin >= part.end) {
       continue;
     }
     sql.append(statement.text, kept, parameter.begin - kept);
@@ -193,7 +192,7 @@ std::string with_places(const SqlStatement& statement, std::size_t begin, std::s
     // $a(b)3 is two tokens, and ?13 would be one.
     sql += kept < bytes && is_ascii_digit(statement.text[kept]) ? " " : "";
   }
-  return sql.append(statement.text, kept, end - kept);
+  return sql.append(statement.text, kept, part.end - kept);
 }
 
 std::size_t highest_number(const SqlStatement& statement, std::size_t end) {
@@ -232,7 +231,7 @@ Result<D1Query> encode(const SqlStatement& statement, const Row& row,
     return too_big("the statement has ", values.parameters(), " parameters", limits.parameters_max);
   }
   D1Query query{with_places(
-      statement, 0, statement.text.size(),
+      statement, {0, statement.text.size()},
       [&](const SqlParameter& parameter) { return values.place_of(parameter.number); })};
   if (Status status = check_sql(query, statement, limits); !status.is_ok()) {
     return status;
@@ -243,12 +242,14 @@ Result<D1Query> encode(const SqlStatement& statement, const Row& row,
   return query;
 }
 
-D1Query encode_roughly(const SqlStatement& statement, const Row& row, std::size_t begin,
-                       std::size_t end) {
-  D1Query query{with_places(statement, begin, end, [](const SqlParameter& parameter) {
-    return "?" + std::to_string(parameter.number);
+D1Query encode_roughly(const SqlStatement& statement, const Row& row, TextRange part,
+                       ParameterForm form) {
+  D1Query query{with_places(statement, part, [&](const SqlParameter& parameter) {
+    const std::string written = statement.text.substr(parameter.begin, parameter.bytes);
+    const bool is_kept = written[0] == '?' && form == ParameterForm::kAsItStands;
+    return is_kept ? written : "?" + std::to_string(parameter.number);
   })};
-  const std::size_t count = highest_number(statement, end);
+  const std::size_t count = highest_number(statement, part.end);
   if (count > 0) {
     JsonWriter writer(query.params);
     writer.begin_array();

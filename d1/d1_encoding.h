@@ -12,6 +12,8 @@
 
 #include "d1/sql_text.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -30,11 +32,21 @@ struct D1Query {
 [[nodiscard]] Result<D1Query> encode(const SqlStatement& statement, const Row& row,
                                      const DatabaseLimits& limits);
 
-/// The text of the statement from `begin` to `end`, its parameters by number, with values that are
-/// only roughly those of the row: for a statement whose result does not matter. There are values up
-/// to the highest number before `end`; those of more than a kilobyte go as NULL.
-[[nodiscard]] D1Query encode_roughly(const SqlStatement& statement, const Row& row,
-                                     std::size_t begin, std::size_t end);
+/// A part of a statement's text.
+struct TextRange {
+  std::size_t begin;
+  std::size_t end;
+};
+
+/// How parameters are written: `?` as it stands, which shows in the names of columns, or all by
+/// number, so that the text can stand behind another one.
+enum class ParameterForm : std::uint8_t { kAsItStands, kNumbered };
+
+/// A part of the statement with values that are only roughly those of the row: for a statement
+/// whose result does not matter. There are values up to the highest number before its end; those of
+/// more than a kilobyte go as NULL. Named parameters go by number.
+[[nodiscard]] D1Query encode_roughly(const SqlStatement& statement, const Row& row, TextRange part,
+                                     ParameterForm form);
 
 /// Source: developers.cloudflare.com/workers/platform/limits, "Request body size". What D1 itself
 /// takes is not documented.

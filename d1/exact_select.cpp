@@ -200,13 +200,14 @@ std::optional<WrongColumnCount> wrong_column_count(const Status& status) {
 D1Query names_query(const SqlStatement& statement, const Row& row, std::size_t bytes_max) {
   constexpr std::string_view kNoRows = " ORDER BY 1 LIMIT 0";
   const FirstTerm term = first_term_of(statement.text);
-  D1Query query = encode_roughly(statement, row, 0, term.end);
+  D1Query query = encode_roughly(statement, row, {0, term.end}, ParameterForm::kAsItStands);
   if (term.is_values) {  // After which no LIMIT may stand.
     query.sql = "SELECT * FROM (" + query.sql + ") LIMIT 0";
     return query;
   }
+  const TextRange second = {term.begin, term.end};
   const std::string again =
-      " UNION ALL " + encode_roughly(statement, row, term.begin, term.end).sql;
+      " UNION ALL " + encode_roughly(statement, row, second, ParameterForm::kNumbered).sql;
   const bool does_fit = query.sql.size() + again.size() + kNoRows.size() <= bytes_max;
   query.sql += does_fit ? again + std::string(kNoRows) : " LIMIT 0";
   return query;

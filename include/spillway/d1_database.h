@@ -2,9 +2,12 @@
 //
 // D1Database: a Database in Cloudflare D1, over its REST API.
 //
-// One call of `execute` is one attempt: it sends POST …/accounts/{account}/d1/database/{id}/raw and
-// repeats nothing. Statements go as one batch, which D1 runs as one transaction. Over REST all
-// goes to the primary, so a read sees every write before it.
+// One call of `execute` is one attempt: POST …/accounts/{account}/d1/database/{id}/raw, with the
+// statements as one batch, which D1 runs as one transaction. What may write is sent once. Before
+// `SELECT *` a request of its own learns the number of columns, which is remembered. Statements
+// that all only read are sent again, mostly once, when a table has other columns now or a text came
+// that may not be UTF-8. All this counts against the rate limit and ends with the deadline. Over
+// REST all goes to the primary, so a read sees every write before it.
 // Source: developers.cloudflare.com/api/resources/d1/subresources/database/methods/raw.
 //
 // Used by one thread at a time; may move between threads. One connection is kept for later calls; a
@@ -78,18 +81,21 @@ class D1Database final : public Database {
   /// number as a double. docs/facts.md, "Values to D1" and "Values from D1", says how, and what it
   /// costs.
   ///
-  /// Not so for what cannot be wrapped, RETURNING, PRAGMA and EXPLAIN: there a whole number below
-  /// 2^53 comes back as an integer, any other as a real.
+  /// Not so for RETURNING, PRAGMA and EXPLAIN, nor for `SELECT *` from a table that did not exist
+  /// before the call, or where the server does not name the columns of an empty result: there a
+  /// whole number below 2^53 comes back as an integer, any other as a real, and what is not UTF-8
+  /// as U+FFFD. Name the columns in place of `*`. Names that SQLite makes out of the text
+  /// (RETURNING a + ?1, CREATE TABLE t AS SELECT ?1) show what was sent: use AS.
   ///
   /// kInvalidArgument: no statements; a text that is not exactly one statement, or begins or ends a
-  /// transaction; a wrong number of values; NaN or infinity. kTooBig: over a limit of traits();
-  /// nothing was sent. kCancelled: cancelled before all of a request was sent, or the deadline had
-  /// passed before any of it was; nothing was changed. kTransient: timed out before all of it was
-  /// sent; nothing was changed. kLost: cancelled or timed out later, so that the statements may
-  /// have been executed. All else as the server's answer is classified: see docs/failure-modes.md.
-  ///
-  /// What reads may take a second request (for the columns of `SELECT *`, or for texts that are not
-  /// UTF-8); deadline and time-out hold for both together.
+  /// transaction; a wrong number of values; NaN or infinity. kTooBig: over a limit of traits(),
+  /// where the SQL text counts with what makes its values exact (some 200 bytes for each column
+  /// that is read), or over 100 MB together; nothing was executed. kCancelled: cancelled before all
+  /// of a request was sent, or the deadline had passed before any of it was; nothing was changed.
+  /// kTransient: timed out before all of it was sent, or a `SELECT *` beside statements that write
+  /// has other columns now, which the next attempt knows; nothing was changed. kLost: cancelled or
+  /// timed out later, so that the statements may have been executed. All else as the server's
+  /// answer is classified: see docs/failure-modes.md.
   ///
   /// A cancel is noticed within 100 ms.
   [[nodiscard]] Result<std::vector<StatementResult>> execute(

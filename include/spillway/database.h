@@ -8,7 +8,7 @@
 // `traits` on.
 //
 // A Database is used by one thread at a time; it may move between threads. One call is one attempt:
-// nothing below this interface repeats a statement.
+// nothing below this interface repeats a statement that may write.
 #pragma once
 
 #include <spillway/clock.h>

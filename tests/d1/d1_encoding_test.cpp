@@ -176,12 +176,15 @@ TEST(D1Encoding, PassesRoughValuesToAStatementWhoseResultDoesNotMatter) {
   const SqlStatement statement = parsed("SELECT ?, :name, ?3, ?4 LIMIT ?5");
   const Row row = {std::int64_t{1}, std::string("a"), std::string(1'001, 'x'), blob("b"), 2.0};
   const std::size_t limit = statement.text.find(" LIMIT");
-  const D1Query cut = encode_roughly(statement, row, 0, limit);
-  EXPECT_EQ(cut.sql, "SELECT ?1, ?2, ?3, ?4");
+  const D1Query cut = encode_roughly(statement, row, {0, limit}, ParameterForm::kAsItStands);
+  EXPECT_EQ(cut.sql, "SELECT ?, ?2, ?3, ?4");
   EXPECT_EQ(cut.params, R"([1,"a",null,null])");
-  const D1Query end = encode_roughly(statement, row, limit, statement.text.size());
-  EXPECT_EQ(end.sql, " LIMIT ?5");
-  EXPECT_EQ(end.params, R"([1,"a",null,null,2])");
+  const TextRange end = {limit, statement.text.size()};
+  const D1Query rest = encode_roughly(statement, row, end, ParameterForm::kNumbered);
+  EXPECT_EQ(rest.sql, " LIMIT ?5");
+  EXPECT_EQ(rest.params, R"([1,"a",null,null,2])");
+  const TextRange first = {0, statement.text.find(',')};
+  EXPECT_EQ(encode_roughly(statement, row, first, ParameterForm::kNumbered).sql, "SELECT ?1");
 }
 
 TEST(D1Encoding, PutsAllQueriesIntoOneBatch) {

@@ -108,6 +108,7 @@ const char* const kReads[] = {
     "SELECT 1, 2 UNION SELECT 3, 4 ORDER BY 1 LIMIT 1",
     "SELECT 1 UNION ALL VALUES(2)",
     "SELECT a -- the key, first\n, b FROM t",
+    "SELECT ?, a + ?, ?1 FROM t",
 };
 
 TEST_F(ExactSelect, CountsColumnsAsSqliteDoes) {
@@ -126,7 +127,7 @@ TEST_F(ExactSelect, LeavesAStarToTheDatabase) {
 
 TEST_F(ExactSelect, LearnsTheNamesThatTheStatementItselfGives) {
   for (const char* sql : kReads) {
-    const D1Query query = names_query(parsed(sql), {}, kBytesMax);
+    const D1Query query = names_query(parsed(sql), Row(2), kBytesMax);
     EXPECT_EQ(column_names(query.sql), column_names(sql)) << query.sql;
     EXPECT_THAT(first_column(query.sql), ElementsAre()) << query.sql;
   }
@@ -167,7 +168,7 @@ TEST_F(ExactSelect, AsksForTheNamesWithTheParametersOfTheFirstTermOnly) {
     const std::string sql = "WITH x AS (SELECT ?) SELECT ? FROM t " + std::string(rest);
     const D1Query query = names_query(parsed(sql), {1.0, std::string("x"), 2.0}, kBytesMax);
     EXPECT_EQ(query.sql,
-              "WITH x AS (SELECT ?1) SELECT ?2 FROM t  UNION ALL SELECT ?2 FROM t  ORDER BY 1 "
+              "WITH x AS (SELECT ?) SELECT ? FROM t  UNION ALL SELECT ?2 FROM t  ORDER BY 1 "
               "LIMIT 0");
     EXPECT_EQ(query.params, R"([1,"x"])");
   }
