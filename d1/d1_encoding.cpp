@@ -190,7 +190,7 @@ std::string with_places(const SqlStatement& statement, TextRange part, PlaceOf&&
     append_apart(place_of(parameter), sql);
     kept = parameter.begin + parameter.bytes;
     // $a(b)3 is two tokens, and ?13 would be one.
-    sql += kept < bytes && is_ascii_digit(statement.text[kept]) ? " " : "";
+    sql += kept < part.end && is_ascii_digit(statement.text[kept]) ? " " : "";
   }
   return sql.append(statement.text, kept, part.end - kept);
 }
