@@ -78,10 +78,10 @@ struct PipelineOptions {
   /// The deadline of one attempt to write. 10 ms to 10 min.
   std::chrono::milliseconds attempt_timeout = std::chrono::seconds(10);
 
-  /// At most so many requests: while writes wait for one, batches grow. The last of a
-  /// `burst` of 2 or more is kept for ERROR. Empty: as the database asks for, which is no limit for SQLite, and for D1 2 a
-  /// second and 5 at once: a Cloudflare account that makes more than 1,200 API calls in 5 minutes
-  /// is blocked for the next 5. {0, 0}: no limit, where the database is not behind that API.
+  /// At most so many requests: while writes wait for one, batches grow. The last of a `burst` of 2
+  /// or more is kept for ERROR. Empty: as the database asks for, which is no limit for SQLite, and
+  /// for D1 2 a second and 5 at once: an account that makes over 1,200 API calls in 5 minutes is
+  /// blocked for the next 5. {0, 0}: no limit, where the database is not behind that API.
   /// per_second from 0.001 to 100,000, burst from 1 to 100,000.
   std::optional<RequestRate> request_rate = {};
 
