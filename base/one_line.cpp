@@ -12,10 +12,12 @@ std::string one_line(std::string_view text) {
   while (!text.empty()) {
     const Utf8Part part = first_utf8_part(text);
     const std::string_view bytes = text.substr(0, part.bytes);
-    const bool is_shown =
-        part.is_well_formed && !is_control(bytes.front()) && steering_point(bytes) == 0;
-    line += is_shown ? bytes : " ";
     text.remove_prefix(part.bytes);
+    if (!part.is_well_formed) {
+      line += kReplacementCharacter;
+    } else {
+      line += is_control(bytes.front()) || steering_point(bytes) != 0 ? " " : bytes;
+    }
   }
   return line;
 }

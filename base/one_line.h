@@ -9,7 +9,7 @@
 namespace spillway {
 
 /// `text` with a space for each character that ends a line or steers a terminal (steering.h), and
-/// for each byte that is no UTF-8: it stays one line, and nobody can forge a second one.
+/// U+FFFD for what is no UTF-8: it stays one line, and nobody can forge a second one.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 }  // namespace spillway

@@ -21,10 +21,11 @@ TEST(OneLine, HasASpaceForWhatEndsALineOrSteersATerminal) {
             "a b");  // line separator
 }
 
-TEST(OneLine, HasASpaceForBytesThatAreNoUtf8) {
+TEST(OneLine, ReplacesBytesThatAreNoUtf8) {
   EXPECT_EQ(one_line("a\x9b\xff"
                      "b"),
-            "a  b");
+            "a\xef\xbf\xbd\xef\xbf\xbd"
+            "b");
 }
 
 }  // namespace
