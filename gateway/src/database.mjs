@@ -27,6 +27,17 @@ function parsed(text) {
   }
 }
 
+// What is thrown on the way is D1's own word: that the database was reset, say.
+async function ask(fetcher, body) {
+  const headers = { 'content-type': 'application/json' };
+  try {
+    const url = 'http://d1/query?resultsFormat=ROWS_AND_COLUMNS';
+    return await (await fetcher.fetch(url, { method: 'POST', headers, body })).text();
+  } catch (error) {
+    throw new NoAnswer(error.message);
+  }
+}
+
 const isResult = (result) =>
   Array.isArray(result?.results?.columns) && Array.isArray(result.results.rows);
 
@@ -44,12 +55,7 @@ function resultsIn(answer, count) {
  */
 export async function run(database, statements) {
   const queries = statements.map((statement) => bind(database, statement));
-  const response = await database.fetcher.fetch('http://d1/query?resultsFormat=ROWS_AND_COLUMNS', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(queries),
-  });
-  return resultsIn(parsed(await response.text()), queries.length);
+  return resultsIn(parsed(await ask(database.fetcher, JSON.stringify(queries))), queries.length);
 }
 
 /** One result with its rows as objects; of columns of the same name the last one wins. */

@@ -68,12 +68,17 @@ test('knows no outcome where the engine gives no answer', async () => {
   }
 });
 
-test('blames itself where it fails', async () => {
-  const broken = databaseWith('[]');
-  broken.fetcher.fetch = async () => {
-    throw new TypeError('no such thing');
+test('hands on what is thrown on the way to the engine', async () => {
+  const reset = databaseWith('[]');
+  reset.fetcher.fetch = async () => {
+    throw new Error('internal error; reference = abc');
   };
-  for (const database of [undefined, {}, broken]) {
+  const { status, message } = await ask(reset, select);
+  assert.deepEqual([status, message], [500, 'internal error; reference = abc']);
+});
+
+test('blames itself where it fails', async () => {
+  for (const database of [undefined, {}]) {
     const { status, message } = await ask(database, select);
     assert.equal(status, 500);
     assert.match(message, /^The gateway failed: /);
