@@ -93,9 +93,8 @@ bool CurlTransfer::set_up(const TransferOptions& options) {
          add_header("Content-Type: application/json") && add_header("Expect:");
 }
 
-void CurlTransfer::abandon(std::unique_ptr<CurlTransfer> transfer) noexcept {
-  const CurlTransfer* const leaked = transfer.release();
-  for (const curl_socket_t descriptor : leaked->sockets_) {
+void CurlTransfer::abandon(const CurlTransfer& transfer) noexcept {
+  for (const curl_socket_t descriptor : transfer.sockets_) {
     ::close(descriptor);  // The parent's copy stays open.
   }
 }

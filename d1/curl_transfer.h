@@ -68,7 +68,7 @@ class CurlTransfer {
 
   /// In a forked child: closes the sockets there and nothing else, so that the parent's closing
   /// them ends the connection, and leaks the rest of `transfer`: libcurl would say goodbye.
-  static void abandon(std::unique_ptr<CurlTransfer> transfer) noexcept;
+  static void abandon(const CurlTransfer& transfer) noexcept;
 
  private:
   explicit CurlTransfer(const TransferOptions& options);

@@ -105,7 +105,7 @@ void D1Http::count(const HttpAnswer& answer) {
 // for the parent too.
 void D1Http::abandon_parents_transfer() noexcept {
   if (transfer_ && transfer_pid_ != ::getpid()) {
-    CurlTransfer::abandon(std::move(transfer_));
+    CurlTransfer::abandon(*transfer_.release());  // Leaked.
   }
 }
 
