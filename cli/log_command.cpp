@@ -91,14 +91,19 @@ bool is_configuration_error(StatusCode code) noexcept {
          code == StatusCode::kPermanent || code == StatusCode::kSchema;
 }
 
-Status check_configuration(const LogOptions& options, const DatabaseFactory& open_database) {
+// How many requests the database takes, if the configuration can be used.
+Result<RequestRate> check_configuration(const LogOptions& options,
+                                        const DatabaseFactory& open_database) {
   const auto table = LogTable::named(options.table);
   if (!table) {
     return table.error().with_message("--table: " + table.error().message());
   }
   const auto database = open_database();
   const Status status = database ? look_at(**database, *table) : database.error();
-  return is_configuration_error(status.code()) ? status : Status();
+  if (is_configuration_error(status.code())) {
+    return status;
+  }
+  return database ? (*database)->traits().rate : RequestRate();
 }
 
 Result<std::unique_ptr<Pipeline>> start_pipeline(const LogOptions& options,
@@ -168,8 +173,9 @@ ExitCode run_log(const LogOptions& options) {
   if (!open_database) {
     return refuse(ExitCode::kUsage, open_database.error());
   }
-  if (const Status status = check_configuration(options, *open_database); !status.is_ok()) {
-    return refuse(ExitCode::kUsage, status);
+  const auto rate = check_configuration(options, *open_database);
+  if (!rate) {
+    return refuse(ExitCode::kUsage, rate.error());
   }
   const auto pipeline = start_pipeline(options, *open_database);
   if (!pipeline) {
@@ -179,7 +185,9 @@ ExitCode run_log(const LogOptions& options) {
     say("reading lines from the terminal; Ctrl-D ends");
   }
   const bool was_read = feed_from_stdin(options, *stop_fd, **pipeline);
-  write_what_is_left(*stop_fd, **pipeline);
+  if (rate->per_second > 0) {  // Into a file, close writes all of it, and waits longer for a lock.
+    write_what_is_left(*stop_fd, **pipeline);
+  }
   const Stats stats = (*pipeline)->close(kCloseTimeout);
   if (!write_out(closing_line(stats)) || !was_read) {
     return ExitCode::kError;
