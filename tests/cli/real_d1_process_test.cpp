@@ -138,7 +138,8 @@ class ProgramsOnRealD1 : public ::testing::Test {
                input);
   }
   /// What it says on stdout; a failure is a failure of the test.
-  std::string said(const std::vector<std::string>& arguments, const std::string& input = {}) const {
+  [[nodiscard]] std::string said(const std::vector<std::string>& arguments,
+                                 const std::string& input = {}) const {
     const ProcessResult result = spillway(arguments, input);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.out;
