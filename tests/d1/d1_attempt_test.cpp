@@ -347,7 +347,7 @@ TEST_F(D1AttemptTest, AsksForAllColumnsInHexWhenOthersComeWithDoubtfulTextsEachT
     ASSERT_LT(bodies, 8);
     Json cells = std::vector<std::string>(8, "t");
     cells[static_cast<std::size_t>(bodies)] = "t" + std::string(kReplacement);
-    attempt.take(answered({result(names), result(names, Json({cells}).dump())}));
+    attempt.take(answered({result(names), result(names, Json::array({cells}).dump())}));
   }
   EXPECT_EQ(bodies, 4);
 }
