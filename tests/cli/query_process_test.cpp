@@ -23,7 +23,8 @@ class Query : public LogFileProgram {
     return run(program({"d1", "query", "--db", "sqlite:x.db"}, arguments));
   }
 
-  std::string refusal(const std::vector<std::string>& arguments, int exit_code) const {
+  [[nodiscard]] std::string refusal(const std::vector<std::string>& arguments,
+                                    int exit_code) const {
     const ProcessResult result = query(arguments);
     EXPECT_EQ(result.exit_code, exit_code);
     EXPECT_THAT(result.out, IsEmpty());

@@ -30,7 +30,7 @@ class Tail : public LogFileProgram {
   }
 
   // What it prints, without the times, which are as long in every row.
-  std::string shown(const std::vector<std::string>& more = {}) const {
+  [[nodiscard]] std::string shown(const std::vector<std::string>& more = {}) const {
     const ProcessResult result = run(tail(more));
     EXPECT_EQ(result.exit_code, 0) << result.err;
     std::string text;
@@ -42,7 +42,8 @@ class Tail : public LogFileProgram {
     return text;
   }
 
-  ProcessResult refused(const std::vector<std::string>& arguments, int exit_code) const {
+  [[nodiscard]] ProcessResult refused(const std::vector<std::string>& arguments,
+                                      int exit_code) const {
     ProcessResult result = run(program(arguments, {}));
     EXPECT_EQ(result.exit_code, exit_code) << result.err;
     EXPECT_THAT(result.out, IsEmpty());
