@@ -5,6 +5,7 @@
 
 #include "base/one_line.h"
 #include "base/utf8.h"
+#include "d1/ascii.h"
 #include "d1/classify.h"
 
 #include <algorithm>
@@ -337,16 +338,14 @@ bool is_plain_text(std::string_view body) {
 }
 
 std::string what_instead_of_json(std::string_view body) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = body.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) {
+  body = trimmed(body);
+  if (body.empty()) {
     return "without a body";
   }
-  body = body.substr(first, body.find_last_not_of(kBlanks) + 1 - first);
   if (body.front() == '<') {
     return "with HTML in place of JSON";
   }
-  return is_plain_text(body) ? "with a plain text: " + one_line(std::string(body))
+  return is_plain_text(body) ? "with a plain text: " + one_line(body)
                              : "with a body that is not whole JSON";
 }
 

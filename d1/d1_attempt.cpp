@@ -14,6 +14,10 @@ namespace {
 // that change now and then, and texts that are not UTF-8 beside them.
 constexpr int kRepeatsMax = 3;
 
+Status in_statement(const Status& status, std::size_t number) {
+  return status.with_message("statement " + std::to_string(number) + ": " + status.message());
+}
+
 }  // namespace
 
 // What to ask.
@@ -28,10 +32,7 @@ Result<D1Attempt> D1Attempt::begin(std::span<const Statement> statements,
   attempt.parts_.reserve(statements.size());
   for (const Statement& statement : statements) {
     if (Status status = attempt.add(statement, limits); !status.is_ok()) {
-      const std::string number = std::to_string(attempt.parts_.size() + 1);
-      return statements.size() == 1
-                 ? status
-                 : status.with_message("statement " + number + ": " + status.message());
+      return statements.size() == 1 ? status : in_statement(status, attempt.parts_.size() + 1);
     }
   }
   if (!attempt.does_only_read_) {  // It cannot be asked a second time.
@@ -244,10 +245,7 @@ void D1Attempt::merge(Answers answers) {
 }
 
 Status D1Attempt::in_place(const Status& status, std::size_t index) const {
-  return status.is_ok() || parts_.size() == 1
-             ? status
-             : status.with_message("statement " + std::to_string(index + 1) + ": " +
-                                   status.message());
+  return status.is_ok() || parts_.size() == 1 ? status : in_statement(status, index + 1);
 }
 
 void D1Attempt::finish(Status failure) {

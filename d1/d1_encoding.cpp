@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "d1/ascii.h"
+#include "d1/statement_refusal.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,19 +48,10 @@ std::string hex_of(std::string_view bytes) {
   return hex;
 }
 
-Status check_count(std::size_t parameters, std::size_t values) {
-  return parameters == values
-             ? Status()
-             : Status(StatusCode::kInvalidArgument,
-                      "the statement has " + std::to_string(parameters) + " parameters, but " +
-                          std::to_string(values) + " values were given");
-}
-
 Status check_value(const Value& value, std::size_t number, const DatabaseLimits& limits) {
   const double* real = std::get_if<double>(&value);
   if (real != nullptr && !std::isfinite(*real)) {
-    return {StatusCode::kInvalidArgument, "value " + std::to_string(number) +
-                                              " is NaN or infinite, which a database cannot hold"};
+    return not_finite(number);
   }
   return size_of(value) <= limits.value_bytes_max
              ? Status()
@@ -220,8 +212,8 @@ void write_roughly(const Value& value, JsonWriter& writer) {
 
 Result<D1Query> encode(const SqlStatement& statement, const Row& row,
                        const DatabaseLimits& limits) {
-  if (Status status = check_count(statement.parameter_count, row.size()); !status.is_ok()) {
-    return status;
+  if (statement.parameter_count != row.size()) {
+    return wrong_value_count(statement.parameter_count, row.size());
   }
   if (Status status = check_row(row, limits); !status.is_ok()) {
     return status;

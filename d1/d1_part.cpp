@@ -2,6 +2,7 @@
 #include "d1/d1_part.h"
 
 #include "base/utf8.h"
+#include "d1/statement_refusal.h"
 
 #include <algorithm>
 #include <iterator>
@@ -80,9 +81,7 @@ Result<D1Part> D1Part::make(const Statement& statement, const DatabaseLimits& li
     return sql.error();
   }
   if (sql->controls_transaction) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        "BEGIN, COMMIT, ROLLBACK and SAVEPOINT are not accepted: one call is one transaction");
+    return transaction_control_refused();
   }
   Result<std::vector<D1Query>> queries = encode_rows(*sql, statement.rows, limits);
   if (!queries) {

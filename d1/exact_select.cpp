@@ -20,14 +20,25 @@ bool is_top_level_word(const SqlScanner& tokens, const SqlToken& token, std::str
 
 // The number of columns.
 
+template <std::size_t Count>
+bool is_one_of(const SqlToken& token, const std::array<std::string_view, Count>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&token](std::string_view word) { return is_word(token, word); });
+}
+
+// Of a SELECT or VALUES, alone or in a compound.
+bool ends_term(const SqlToken& token) {
+  constexpr std::array<std::string_view, 5> kEnds = {"UNION", "INTERSECT", "EXCEPT", "ORDER",
+                                                     "LIMIT"};
+  return is_one_of(token, kEnds);
+}
+
 bool ends_columns(const SqlToken& token, const SqlToken& previous) {
-  constexpr std::array<std::string_view, 9> kEnds = {
-      "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT"};
+  constexpr std::array<std::string_view, 4> kClauses = {"WHERE", "GROUP", "HAVING", "WINDOW"};
   if (is_word(token, "FROM")) {
     return !is_word(previous, "DISTINCT");  // a IS DISTINCT FROM b
   }
-  return std::any_of(kEnds.begin(), kEnds.end(),
-                     [&token](std::string_view word) { return is_word(token, word); });
+  return is_one_of(token, kClauses) || ends_term(token);
 }
 
 // `*` and `t.*`, not a product.
@@ -116,13 +127,6 @@ struct FirstTerm {
   std::size_t end = 0;    // Where UNION, ORDER or the like begins, or the statement ends.
   bool is_values = false;
 };
-
-bool ends_term(const SqlToken& token) {
-  constexpr std::array<std::string_view, 5> kEnds = {"UNION", "INTERSECT", "EXCEPT", "ORDER",
-                                                     "LIMIT"};
-  return std::any_of(kEnds.begin(), kEnds.end(),
-                     [&token](std::string_view word) { return is_word(token, word); });
-}
 
 FirstTerm first_term_of(const std::string& text) {
   SqlScanner tokens(text);
