@@ -180,7 +180,7 @@ TEST_F(ProgramsOnRealD1, ShowTheSameWindowAsOfAFile) {
   execute_sql(directory.path() / "x.db", create);
   for (const std::string& db : {url, file_url}) {
     if (db == url) {
-      said({"d1", "query", "--db", db, create});
+      EXPECT_EQ(said({"d1", "query", "--db", db, create}), "");
     }
     EXPECT_THAT(spillway({"d1", "query", "--db", db, fill}).err, HasSubstr("500 changed"));
   }
@@ -204,7 +204,7 @@ TEST_F(ProgramsOnRealD1, ShowTheSameWindowAsOfAFile) {
 }
 
 TEST_F(ProgramsOnRealD1, TakeAndShowValuesExactly) {
-  said({"d1", "query", "--db", url, "CREATE TABLE t(a, b, c, d, e)"});
+  EXPECT_EQ(said({"d1", "query", "--db", url, "CREATE TABLE t(a, b, c, d, e)"}), "");
   const ProcessResult insert =
       spillway({"d1", "query", "--db", url, "INSERT INTO t VALUES(?, ?, ?, ?, ?)",
                 "int:-9223372036854775808", "real:0.1", "hex:00FF", "null:", "text:int:5"});
