@@ -4,6 +4,7 @@
 #include "base/time_text.h"
 #include "cli/failure.h"
 #include "cli/output.h"
+#include "sinks/wait_bounds.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,11 +21,6 @@ constexpr milliseconds kFileInterval = seconds(1);
 constexpr milliseconds kServerInterval = seconds(5);
 constexpr milliseconds kDeepInterval = seconds(30);
 
-// After a failure: the wait that the server names, within the bounds of docs/failure-modes.md, or
-// twice the interval.
-constexpr milliseconds kRatePause = seconds(300);
-constexpr milliseconds kPauseMax = std::chrono::minutes(15);
-
 bool helps_to_wait(StatusCode code) noexcept {
   switch (code) {
     case StatusCode::kStorageFull:
@@ -37,9 +33,11 @@ bool helps_to_wait(StatusCode code) noexcept {
   }
 }
 
+// The wait that the server names, or twice the interval.
 milliseconds pause_after(const Status& failure, milliseconds interval) {
-  const milliseconds own = failure.code() == StatusCode::kRateLimited ? kRatePause : 2 * interval;
-  return std::clamp<milliseconds>(failure.retry_after().value_or(own), seconds(1), kPauseMax);
+  const bool is_rate_limited = failure.code() == StatusCode::kRateLimited;
+  const milliseconds own = is_rate_limited ? kRateLimitPause : 2 * interval;
+  return std::clamp(failure.retry_after().value_or(own), kRetryAfterMin, kRetryAfterMax);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sinks/gate.h"
 
+#include "sinks/wait_bounds.h"
+
 #include <algorithm>
 
 namespace spillway {
@@ -11,12 +13,8 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 // Each from the table of error classes in docs/failure-modes.md.
-constexpr milliseconds kRateLimitPause = seconds(300);  // D1 counts calls over five minutes.
-constexpr milliseconds kRefusedPause = seconds(60);     // A person has to act; look once a minute.
-constexpr milliseconds kQuotaPause = minutes(15);       // Quotas end at 00:00 UTC.
-// A server's word is obeyed within reason: 0 would be no pause, a day would outlive the incident.
-constexpr milliseconds kRetryAfterMin = seconds(1);
-constexpr milliseconds kRetryAfterMax = minutes(15);
+constexpr milliseconds kRefusedPause = seconds(60);  // A person has to act; look once a minute.
+constexpr milliseconds kQuotaPause = minutes(15);    // Quotas end at 00:00 UTC.
 
 PauseRule with_slots(Remedy remedy, GapReason reason, milliseconds pause) noexcept {
   return {.remedy = remedy, .reason = reason, .pause = pause, .has_slots = true};
