@@ -10,11 +10,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/replaced_new.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/scoped_environment.h"
 #include "tests/support/temp_dir.h"
 
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <string>
@@ -43,36 +44,9 @@ class FewAllocations {
 };
 
 }  // namespace
-}  // namespace spillway::testing
 
-// The thread sanitizer insists on its own.
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SPILLWAY_UNLESS_TAKEN gnu::weak
-#endif
-#endif
-#ifndef SPILLWAY_UNLESS_TAKEN
-#define SPILLWAY_UNLESS_TAKEN gnu::noinline  // GCC would otherwise see a free() that fits no new.
-#endif
+bool on_allocation(std::size_t) { return !must_fail(); }
 
-[[SPILLWAY_UNLESS_TAKEN]] void* operator new(std::size_t bytes) {
-  void* const memory =
-      spillway::testing::must_fail() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);  // NOLINT
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  return memory;
-}
-
-[[SPILLWAY_UNLESS_TAKEN]] void operator delete(void* memory) noexcept {
-  std::free(memory);  // NOLINT: it is the allocator.
-}
-
-[[SPILLWAY_UNLESS_TAKEN]] void operator delete(void* memory, std::size_t) noexcept {
-  operator delete(memory);
-}
-
-namespace spillway::testing {
 namespace {
 
 /// How many allocations `call` needs, each of which has failed once, with all that came after it.

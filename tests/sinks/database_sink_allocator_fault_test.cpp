@@ -11,12 +11,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <string>
 
 #include "tests/sinks/spdlog_fixture.h"
+#include "tests/support/replaced_new.h"
 #include "tests/support/sanitizers.h"
 
 namespace spillway::testing {
@@ -25,45 +25,17 @@ namespace {
 std::atomic<spdlog::logger*> told_of_allocations{nullptr};
 std::atomic<std::uint64_t> allocations{0};
 
-/// Takes no memory itself: the text fits into spdlog's own buffer.
-void on_allocation(std::size_t bytes) {
+}  // namespace
+
+// Takes no memory itself: the text fits into spdlog's own buffer.
+bool on_allocation(std::size_t bytes) {
   if (spdlog::logger* const log = told_of_allocations) {
     ++allocations;
     log->error("allocated {} bytes", bytes);
   }
+  return true;
 }
 
-}  // namespace
-}  // namespace spillway::testing
-
-// The thread sanitizer insists on its own.
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SPILLWAY_UNLESS_TAKEN gnu::weak
-#endif
-#endif
-#ifndef SPILLWAY_UNLESS_TAKEN
-#define SPILLWAY_UNLESS_TAKEN gnu::noinline  // GCC would otherwise see a free() that fits no new.
-#endif
-
-[[SPILLWAY_UNLESS_TAKEN]] void* operator new(std::size_t bytes) {
-  spillway::testing::on_allocation(bytes);
-  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);  // NOLINT: it is the allocator.
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  return memory;
-}
-
-[[SPILLWAY_UNLESS_TAKEN]] void operator delete(void* memory) noexcept {
-  std::free(memory);  // NOLINT: it is the allocator.
-}
-
-[[SPILLWAY_UNLESS_TAKEN]] void operator delete(void* memory, std::size_t) noexcept {
-  operator delete(memory);
-}
-
-namespace spillway::testing {
 namespace {
 
 using namespace std::chrono_literals;
