@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/failure.h"
 
+#include "cli/output.h"
+
 #include <chrono>
 
 namespace spillway {
@@ -49,6 +51,11 @@ std::string advice(const Status& failure) {
 std::string explained(const Status& failure) {
   const std::string way_out = advice(failure);
   return way_out.empty() ? failure.message() : failure.message() + "; " + way_out;
+}
+
+ExitCode refuse(ExitCode code, const std::string& why) {
+  say(why);
+  return code;
 }
 
 bool may_work_later(StatusCode code) noexcept {

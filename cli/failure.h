@@ -14,6 +14,9 @@ namespace spillway {
 /// The failure's message and, by its class, the way out.
 [[nodiscard]] std::string explained(const Status& failure);
 
+/// Says it, and gives the code to end with.
+[[nodiscard]] ExitCode refuse(ExitCode code, const std::string& why);
+
 /// True for a class of failure that passes by itself.
 [[nodiscard]] bool may_work_later(StatusCode code) noexcept;
 

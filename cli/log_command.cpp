@@ -6,6 +6,7 @@
 #include <spillway/pipeline.h>
 
 #include "cli/closing_line.h"
+#include "cli/failure.h"
 #include "cli/input.h"
 #include "cli/level_word.h"
 #include "cli/line_splitter.h"
@@ -157,29 +158,24 @@ void write_what_is_left(int stop_fd, Pipeline& pipeline) {
   }
 }
 
-ExitCode refuse(ExitCode code, const Status& why) {
-  say(why.message());
-  return code;
-}
-
 }  // namespace
 
 ExitCode run_log(const LogOptions& options) {
   const auto stop_fd = install_stop_signals();
   if (!stop_fd) {
-    return refuse(ExitCode::kError, stop_fd.error());
+    return refuse(ExitCode::kError, stop_fd.error().message());
   }
   const auto open_database = factory_of(options.database, OpenMode::kCreate);
   if (!open_database) {
-    return refuse(ExitCode::kUsage, open_database.error());
+    return refuse(ExitCode::kUsage, open_database.error().message());
   }
   const auto rate = check_configuration(options, *open_database);
   if (!rate) {
-    return refuse(ExitCode::kUsage, rate.error());
+    return refuse(ExitCode::kUsage, rate.error().message());
   }
   const auto pipeline = start_pipeline(options, *open_database);
   if (!pipeline) {
-    return refuse(ExitCode::kError, pipeline.error());
+    return refuse(ExitCode::kError, pipeline.error().message());
   }
   if (isatty(STDIN_FILENO) != 0) {
     say("reading lines from the terminal; Ctrl-D ends");

@@ -16,11 +16,6 @@
 namespace spillway {
 namespace {
 
-ExitCode refuse(ExitCode code, const std::string& why) {
-  say(why);
-  return code;
-}
-
 Result<Row> values_of(const std::vector<std::string>& parameters) {
   Row row;
   for (const std::string& text : parameters) {

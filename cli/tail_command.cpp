@@ -102,11 +102,6 @@ void tell_what_is_missing(const TailOptions& options, const RowPrinter& printer,
   }
 }
 
-ExitCode refuse(ExitCode code, const std::string& why) {
-  say(why);
-  return code;
-}
-
 ExitCode list_once(const TailOptions& options, LogReader& reader, RowPrinter& printer) {
   Listing listing(options, reader,
                   [&printer](const std::vector<LogRow>& rows) { return printer.print(rows); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/time_point.h"
 
+#include "base/ascii.h"
 #include "base/time_text.h"
 #include "cli/duration.h"
 
@@ -18,8 +19,6 @@ constexpr std::string_view kFirstMoment = "0000-01-01T00:00:00.000Z";
 constexpr std::size_t kZoneAt = kFirstMoment.size() - 1;
 // Where a time may end: after the year, month, day, hour, minute, second, and its fractions.
 constexpr std::array<std::size_t, 9> kEnds = {4, 7, 10, 13, 16, 19, 21, 22, 23};
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 int number_at(std::string_view text, std::size_t at, std::size_t digits) noexcept {
   int number = 0;
@@ -43,8 +42,8 @@ bool is_in_calendar(std::string_view time) noexcept {
 
 bool has_form(std::string_view time) noexcept {
   for (std::size_t i = 0; i < time.size(); ++i) {
-    const bool fits = is_digit(kFirstMoment[i])
-                          ? is_digit(time[i])
+    const bool fits = is_ascii_digit(kFirstMoment[i])
+                          ? is_ascii_digit(time[i])
                           : time[i] == kFirstMoment[i] || (i == 10 && time[i] == ' ');
     if (!fits) {
       return false;
@@ -100,7 +99,7 @@ Status refused(std::string_view text, std::string_view why) {
 }
 
 Status explained(std::string_view text) {
-  if (text.size() > 1 && text.ends_with('m') && is_digit(text[text.size() - 2])) {
+  if (text.size() > 1 && text.ends_with('m') && is_ascii_digit(text[text.size() - 2])) {
     return refused(text, "could be minutes or months; for minutes write 15min");
   }
   if (has_zone(text)) {

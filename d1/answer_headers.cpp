@@ -3,7 +3,7 @@
 
 #include <curl/curl.h>
 
-#include "d1/ascii.h"
+#include "base/ascii.h"
 
 #include <algorithm>
 #include <array>

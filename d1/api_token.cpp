@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "d1/api_token.h"
 
+#include "base/ascii.h"
 #include "base/one_line.h"
-#include "d1/ascii.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

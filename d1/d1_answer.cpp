@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "base/one_line.h"
 #include "base/utf8.h"
-#include "d1/ascii.h"
 #include "d1/classify.h"
 
 #include <algorithm>

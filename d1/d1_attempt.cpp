@@ -60,6 +60,12 @@ Status D1Attempt::add(const Statement& statement, const DatabaseLimits& limits) 
   return {};
 }
 
+const std::string* D1Attempt::writing_verb() const noexcept {
+  const auto writing = std::find_if(parts_.begin(), parts_.end(),
+                                    [](const D1Part& part) { return !part.does_only_read(); });
+  return writing == parts_.end() ? nullptr : &writing->verb();
+}
+
 void D1Attempt::look_up_columns(D1Part& part) {
   const std::optional<std::size_t> known = cache_->find(part.text());
   const std::optional<std::size_t> count = known ? known : part.columns_by_text();

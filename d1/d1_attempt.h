@@ -38,8 +38,8 @@ class D1Attempt {
                                                std::size_t body_bytes_max = kBodyBytesMax);
 
   [[nodiscard]] bool is_done() const noexcept { return stage_ == Stage::kDone; }
-  /// True: no statement of it can change the database.
-  [[nodiscard]] bool does_only_read() const noexcept { return does_only_read_; }
+  /// The verb of the first statement that can change the database; null if there is none.
+  [[nodiscard]] const std::string* writing_verb() const noexcept;
   /// The JSON to POST next.
   [[nodiscard]] const std::string& body() const noexcept { return body_; }
   /// The answer to it.

@@ -7,7 +7,6 @@
 #include "d1/d1_http.h"
 #include "d1/d1_options.h"
 #include "d1/guarded.h"
-#include "d1/sql_text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -27,16 +26,6 @@ Status may_write(const std::string& verb) {
   return {StatusCode::kConfig, "the database was opened for reading, and " + what +
                                    " may write: SELECT, VALUES, EXPLAIN and the PRAGMAs that only "
                                    "ask are accepted"};
-}
-
-Status check_only_reads(std::span<const Statement> statements) {
-  for (const Statement& statement : statements) {
-    const auto parsed = parse_statement(statement.sql);  // What it cannot read is refused later.
-    if (parsed && !parsed->does_read_only) {
-      return may_write(parsed->verb);
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -67,14 +56,13 @@ class D1Database::Shell {
 
 Result<std::vector<StatementResult>> D1Database::Shell::execute(
     std::span<const Statement> statements, const ExecuteOptions& options) {
-  if (is_read_only_) {
-    if (Status status = check_only_reads(statements); !status.is_ok()) {
-      return status;
-    }
-  }
   auto attempt = D1Attempt::begin(statements, DatabaseLimits(), columns_);
   if (!attempt) {
     return attempt.error();
+  }
+  const std::string* const writing_verb = attempt->writing_verb();
+  if (is_read_only_ && writing_verb != nullptr) {
+    return may_write(*writing_verb);
   }
   const SteadyTime longest = clock_.steady_now() + attempt_timeout_;
   const SteadyTime end = std::min(longest, options.deadline.value_or(longest));

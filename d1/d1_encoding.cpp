@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "d1/d1_encoding.h"
 
+#include "base/ascii.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
-#include "d1/ascii.h"
 #include "d1/statement_refusal.h"
 
 #include <algorithm>

@@ -27,6 +27,7 @@ class D1Part {
                                            const DatabaseLimits& limits);
 
   [[nodiscard]] const std::string& text() const noexcept { return sql_.text; }
+  [[nodiscard]] const std::string& verb() const noexcept { return sql_.verb; }
   [[nodiscard]] bool does_only_read() const noexcept { return sql_.does_read_only; }
   [[nodiscard]] bool is_wrapped() const noexcept { return is_wrapped_; }
   /// True: add_to needs the number of columns first.

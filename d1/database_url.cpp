@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "d1/database_url.h"
 
-#include "d1/ascii.h"
+#include "base/ascii.h"
+#include "base/steering.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -99,10 +100,8 @@ Result<DatabaseUrl> parse_database_url(std::string_view url) {
 }
 
 std::string shown_database_url(std::string_view url) {
-  constexpr char kFirstPrintable = ' ';
   const std::string_view shown = url.starts_with(kSqliteScheme) ? url : without_secrets(url);
   std::string text(shown);
-  const auto is_control = [](char c) { return (c >= 0 && c < kFirstPrintable) || c == 0x7f; };
   std::replace_if(text.begin(), text.end(), is_control, '?');
   return '"' + text + (shown.size() < url.size() ? "…\"" : "\"");
 }

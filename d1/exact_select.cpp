@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "d1/exact_select.h"
 
-#include "d1/ascii.h"
+#include "base/ascii.h"
 #include "d1/sql_token.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "d1/failure_text.h"
 
+#include "base/ascii.h"
 #include "base/one_line.h"
 #include "base/utf8.h"
-#include "d1/ascii.h"
 #include "d1/sqlite_status.h"
 
 #include <sqlite3.h>

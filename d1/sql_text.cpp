@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "d1/sql_text.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
-#include "d1/ascii.h"
 #include "d1/sql_token.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "d1/sql_token.h"
 
-#include "d1/ascii.h"
+#include "base/ascii.h"
 
 #include <algorithm>
 #include <cstddef>

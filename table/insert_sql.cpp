@@ -3,15 +3,8 @@
 
 #include "table/log_schema.h"
 
-#include <array>
-
 namespace spillway {
 namespace {
-
-// In the order of a RowBlock's values; the key comes first.
-constexpr std::array<std::string_view, 7> kColumns = {"created_at", "writer",  "seq",   "level",
-                                                      "context",    "message", "fields"};
-constexpr std::size_t kKeyColumns = 3;
 
 // The value of a row's column. Positions in JSON count from 0, parameters from 1.
 std::string given(RowForm form, std::size_t column) {
@@ -24,7 +17,7 @@ std::string each_column(RowForm form, std::size_t begin, std::size_t end, std::s
                         std::string_view separator) {
   std::string sql;
   for (std::size_t column = begin; column < end; ++column) {
-    sql.append(column == begin ? "" : separator).append("l.").append(kColumns[column]);
+    sql.append(column == begin ? "" : separator).append("l.").append(kLogColumnNames[column]);
     sql.append(relation).append(given(form, column));
   }
   return sql;
@@ -32,7 +25,7 @@ std::string each_column(RowForm form, std::size_t begin, std::size_t end, std::s
 
 std::string all_given(RowForm form) {
   std::string sql;
-  for (std::size_t column = 0; column < kColumns.size(); ++column) {
+  for (std::size_t column = 0; column < kLogColumnNames.size(); ++column) {
     sql.append(column == 0 ? "" : ", ").append(given(form, column));
   }
   return sql;
@@ -41,8 +34,7 @@ std::string all_given(RowForm form) {
 }  // namespace
 
 std::string insert_sql(std::string_view table, RowForm form) {
-  const std::string into = "INSERT INTO " + quoted_name(table) +
-                           "(created_at, writer, seq, level, context, message, fields) ";
+  const std::string into = "INSERT INTO " + quoted_name(table) + '(' + log_column_list() + ") ";
   // Without the WHERE the parser takes ON for that of a join.
   const std::string source = form == RowForm::kJson
                                  ? "SELECT " + all_given(form) + " FROM json_each(?1) j WHERE true"
@@ -56,7 +48,7 @@ std::string comparison_sql(std::string_view table, RowForm form) {
   return "SELECT " + given(form, 2) + " AS seq, l.seq IS NOT NULL AS is_there FROM " + rows +
          " LEFT JOIN " + quoted_name(table) + " l ON " +
          each_column(form, 0, kKeyColumns, " = ", " AND ") + " WHERE l.seq IS NULL OR " +
-         each_column(form, kKeyColumns, kColumns.size(), " IS NOT ", " OR ");
+         each_column(form, kKeyColumns, kLogColumnNames.size(), " IS NOT ", " OR ");
 }
 
 }  // namespace spillway

@@ -85,15 +85,6 @@ std::string filter_sql(const LogFilter& filter, Row& values) {
   return sql;
 }
 
-std::string all_columns(std::string_view prefix) {
-  std::string list;
-  for (const char* name :
-       {"created_at", "writer", "seq", "level", "context", "message", "fields"}) {
-    list.append(list.empty() ? "" : ", ").append(prefix).append(name);
-  }
-  return list;
-}
-
 // `page` holds keys only, so that its size does not depend on the messages; the rows that match
 // are looked up by them.
 std::string filtered_sql(const std::string& table, const std::string& filter,
@@ -102,7 +93,7 @@ std::string filtered_sql(const std::string& table, const std::string& filter,
   const std::string last_first(order == LogOrder::kNewestFirst ? kKey : kKeyDescending);
   return "WITH page AS MATERIALIZED (SELECT " + key + ", " + filter + " AS is_match, " +
          std::string(kIsGap) + " AS is_gap FROM " + table + " WHERE " + range + ") SELECT " +
-         all_columns("l.") + ", NULL AS looked_at, NULL AS gaps FROM page CROSS JOIN " + table +
+         log_column_list("l.") + ", NULL AS looked_at, NULL AS gaps FROM page CROSS JOIN " + table +
          " AS l ON l.created_at = page.created_at AND l.writer = page.writer AND l.seq = page.seq"
          " WHERE page.is_match UNION ALL SELECT " +
          key +
@@ -217,7 +208,7 @@ Statement LogQuery::page(const LogWindow& window, LogOrder order,
       range_sql(window, order, beyond, values) + " LIMIT " + std::to_string(rows_max);
   std::string sql;
   if (filter_.is_empty()) {
-    sql = "SELECT " + all_columns("") + ", NULL AS looked_at, NULL AS gaps FROM " + table_ +
+    sql = "SELECT " + log_column_list() + ", NULL AS looked_at, NULL AS gaps FROM " + table_ +
           " WHERE " + range;
   } else {
     const std::string filter = filter_sql(filter_, values);

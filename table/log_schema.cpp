@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "table/log_schema.h"
 
+#include "base/ascii.h"
 #include "table/exact_integer.h"
 
 #include <algorithm>
@@ -62,9 +63,7 @@ std::string_view text(const Value& value) {
 }
 
 bool is_same_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [lower](char x, char y) { return lower(x) == lower(y); });
+  return lower_case(a) == lower_case(b);
 }
 
 // A row of PRAGMA table_info: cid, name, type, notnull, dflt_value, pk.
@@ -160,6 +159,14 @@ Result<bool> has_version(std::string_view table, const StatementResult& answer) 
 }
 
 }  // namespace
+
+std::string log_column_list(std::string_view prefix) {
+  std::string list;
+  for (const std::string_view name : kLogColumnNames) {
+    list.append(list.empty() ? "" : ", ").append(prefix).append(name);
+  }
+  return list;
+}
 
 std::string quoted_name(std::string_view name) {
   std::string quoted = "\"";

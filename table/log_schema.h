@@ -8,6 +8,8 @@
 #include <spillway/database.h>
 #include <spillway/status.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,6 +21,14 @@ namespace spillway {
 
 /// What `value` of the key `schema_version` in TABLE_meta says for tables of this form.
 inline constexpr std::int64_t kSchemaVersion = 1;
+
+/// The columns of the log table, in order; the first three are its key.
+inline constexpr std::array<std::string_view, 7> kLogColumnNames = {
+    "created_at", "writer", "seq", "level", "context", "message", "fields"};
+inline constexpr std::size_t kKeyColumns = 3;
+
+/// "l.created_at, l.writer, …" for the prefix "l.".
+[[nodiscard]] std::string log_column_list(std::string_view prefix = {});
 
 /// The name in double quotes, as SQL takes any name.
 [[nodiscard]] std::string quoted_name(std::string_view name);

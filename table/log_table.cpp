@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "table/log_table.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "table/exact_integer.h"
 #include "table/insert_sql.h"
@@ -17,12 +18,7 @@ namespace {
 
 constexpr std::size_t kNameBytesMax = 64;
 
-bool has_reserved_prefix(std::string_view name) {
-  constexpr std::string_view kReserved = "sqlite_";
-  const std::string_view start = name.substr(0, kReserved.size());
-  return std::equal(start.begin(), start.end(), kReserved.begin(), kReserved.end(),
-                    [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a + 32 == b); });
-}
+bool has_reserved_prefix(std::string_view name) { return lower_case(name).starts_with("sqlite_"); }
 
 const char* fault_of(std::string_view name) {
   if (name.empty()) {
