@@ -145,10 +145,11 @@ class [[nodiscard]] Result {
   /// The value; aborts with the error's text when there is none.
   [[nodiscard]] T& value() & { return *require(std::get_if<0>(&state_)); }
   [[nodiscard]] const T& value() const& { return *require(std::get_if<0>(&state_)); }
-  [[nodiscard]] T&& value() && { return std::move(*require(std::get_if<0>(&state_))); }
+  /// By value, so that what a call gave lives as long as a loop over it or a reference to it.
+  [[nodiscard]] T value() && { return std::move(*require(std::get_if<0>(&state_))); }
   [[nodiscard]] T& operator*() & { return value(); }
   [[nodiscard]] const T& operator*() const& { return value(); }
-  [[nodiscard]] T&& operator*() && { return std::move(*this).value(); }
+  [[nodiscard]] T operator*() && { return std::move(*this).value(); }
   [[nodiscard]] T* operator->() { return &value(); }
   [[nodiscard]] const T* operator->() const { return &value(); }
 

@@ -199,6 +199,18 @@ TEST(Result, GivesAwayAValueThatCanOnlyMove) {
   EXPECT_EQ(**std::move(second), 8);
 }
 
+TEST(Result, OfACallLivesThroughALoopOverIt) {
+  const auto three = [] { return Result<std::vector<int>>(std::vector<int>{1, 2, 3}); };
+  int sum = 0;
+  for (const int each : *three()) {
+    sum += each;
+  }
+  for (const int each : three().value()) {
+    sum += each;
+  }
+  EXPECT_EQ(sum, 12);
+}
+
 TEST(Result, TurnsASuccessWithoutAValueIntoAFailure) {
   const Result<int> result = Status();
   EXPECT_FALSE(result.has_value());
