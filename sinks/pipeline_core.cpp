@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <iomanip>
-#include <sstream>
 #include <utility>
 
 namespace spillway {
@@ -19,21 +17,12 @@ using std::chrono::milliseconds;
 constexpr int kResendsMax = 4;
 constexpr milliseconds kFirstResendDelay{200};
 
-// What can happen with every row or attempt is told no faster than a person reads.
-constexpr std::chrono::seconds kLineInterval{5};
-
 /// 0.2, 0.4, 0.8, 1.6 s, each 80 to 120 %, so that many writers do not come back together.
 std::chrono::nanoseconds resend_delay(int resends, std::uint64_t& random_state) {
   const double factor = 0.8 + 0.4 * next_unit_random(random_state);
   const std::chrono::duration<double, std::milli> delay =
       kFirstResendDelay * (1 << resends) * factor;
   return std::chrono::duration_cast<std::chrono::nanoseconds>(delay);
-}
-
-std::string seconds_text(std::chrono::nanoseconds duration) {
-  std::ostringstream text;
-  text << std::setprecision(3) << std::chrono::duration<double>(duration).count() << " s";
-  return text.str();
 }
 
 std::size_t row_bytes(const Record& row) noexcept {
@@ -93,7 +82,7 @@ Actions PipelineCore::step(Event event, SteadyTime now) {
     actions.wake_at = next_wake(now);
   }
   actions.is_done = is_done_;
-  actions.diagnostics = std::exchange(diagnostics_, {});
+  actions.diagnostics = diagnostics_.take();
   return actions;
 }
 
@@ -133,8 +122,7 @@ void PipelineCore::take(SendDone& event, SteadyTime now) {
   Batch batch = *std::exchange(in_flight_, std::nullopt);
   has_failed_ = event.is_interrupted ? has_failed_ : !event.status.is_ok();
   if (event.status.is_ok()) {
-    note_collisions(event);
-    on_stored(batch, now);
+    on_inserted(batch, event.inserted, now);
   } else if (note_doubt(batch, event.status); event.is_interrupted) {
     pending_.push_front(std::move(batch));
     // It has not had its attempt.
@@ -164,31 +152,34 @@ void PipelineCore::adapt_to(const DatabaseTraits& database) {
   batch_size_.set_bytes_max(options_.batch_bytes_max.value_or(is_d1 ? kBatchBytesD1 : kBatchBytes));
 }
 
-void PipelineCore::on_stored(const Batch& batch, SteadyTime now) {
-  stored_ += batch.records();
-  own_ += batch.gaps.size();
-  for (const Gap& gap : batch.gaps) {
-    gaps_.stored(gap);
-  }
+void PipelineCore::on_inserted(const Batch& batch, const Inserted& inserted, SteadyTime now) {
+  settle_rows(batch, inserted.missing, now);
+  collisions_ += static_cast<std::uint64_t>(inserted.collisions);
+  diagnostics_.collided(inserted);
   batch_size_.on_stored(extent_of(batch));
   resends_ = 0;
   resend_at_ = SteadyTime::min();
   last_success_ = std::max(now, bucket_.available_at(TokenBucket::Share::kAllButLast));
   if (paused_since_ && !gate_.is_paused(now)) {
-    diagnostics_.push_back("log writes resumed after " + seconds_text(now - *paused_since_));
+    diagnostics_.resumed(now - *paused_since_);
     paused_since_.reset();
   }
 }
 
-void PipelineCore::note_collisions(const SendDone& event) {
-  if (event.collisions > 0 && collisions_ == 0) {
-    diagnostics_.push_back(
-        std::to_string(event.collisions) +
-        " rows are in the table with other contents than were sent (first: seq " +
-        std::to_string(event.collided_seq) +
-        "): a trigger changes rows, or another writer has the same key; told once");
+/// Each row is stored, but for those that a trigger has kept out.
+void PipelineCore::settle_rows(const Batch& batch, std::vector<std::int64_t> missing,
+                               SteadyTime now) {
+  std::sort(missing.begin(), missing.end());
+  for (std::size_t i = 0; i < batch.rows->size(); ++i) {
+    if (std::binary_search(missing.begin(), missing.end(), (*batch.rows)[i].seq)) {
+      refuse(batch, i, "it is not in the table after its insert: a trigger keeps rows out", now);
+    } else if (i < batch.gaps.size()) {
+      gaps_.stored(batch.gaps[i]);
+      ++own_;
+    } else {
+      ++stored_;
+    }
   }
-  collisions_ += static_cast<std::uint64_t>(event.collisions);
 }
 
 void PipelineCore::note_doubt(Batch& batch, const Status& failure) {
@@ -221,7 +212,7 @@ void PipelineCore::on_failed(Batch batch, const Status& failure, SteadyTime now)
   if (rule.remedy == Remedy::kResend && !asked_for_quiet && !gate_.is_paused(now) &&
       resends_ < kResendsMax) {
     resend_at_ = now + resend_delay(resends_++, random_state_);
-    tell_resend(failure, now);
+    diagnostics_.resent(failure, now);
     return;
   }
   begin_pause(rule, failure, is_held, now);
@@ -247,7 +238,7 @@ void PipelineCore::halve(const Batch& batch) {
 void PipelineCore::split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now) {
   resends_ = 0;
   if (batch.rows->size() == 1) {
-    refuse(batch, failure, now);
+    refuse(batch, 0, failure.to_string(), now);
     return;
   }
   if (failure.code() == StatusCode::kTooBig) {
@@ -256,36 +247,16 @@ void PipelineCore::split_or_refuse(const Batch& batch, const Status& failure, St
   halve(batch);
 }
 
-void PipelineCore::refuse(const Batch& batch, const Status& failure, SteadyTime now) {
-  const Record& row = batch.rows->front();
-  if (batch.gaps.empty()) {
+void PipelineCore::refuse(const Batch& batch, std::size_t index, std::string_view why,
+                          SteadyTime now) {
+  const Record& row = (*batch.rows)[index];
+  if (index < batch.gaps.size()) {
+    // To count it as a gap of its own would be refused again, for ever.
+    gaps_.refused(batch.gaps[index]);
+  } else {
     skip(GapReason::kRefused, row.level, row.time, row.seq, now);
-  } else {  // To count it as a gap of its own would be refused again, for ever.
-    gaps_.refused(batch.gaps.front());
   }
-  tell_refusal("the database refused the row with seq " + std::to_string(row.seq) + ": " +
-                   failure.to_string(),
-               now);
-}
-
-void PipelineCore::tell_resend(const Status& failure, SteadyTime now) {
-  if (now >= next_resend_line_) {
-    diagnostics_.push_back("an attempt to write failed and is made again: " + failure.to_string());
-    next_resend_line_ = now + kLineInterval;
-  }
-}
-
-/// A database that refuses every row would otherwise write a line for each.
-void PipelineCore::tell_refusal(std::string line, SteadyTime now) {
-  if (now < next_refusal_line_) {
-    ++untold_refusals_;
-    return;
-  }
-  if (untold_refusals_ > 0) {
-    line += " (and " + std::to_string(std::exchange(untold_refusals_, 0)) + " more before it)";
-  }
-  diagnostics_.push_back(std::move(line));
-  next_refusal_line_ = now + kLineInterval;
+  diagnostics_.refused(row.seq, why, now);
 }
 
 void PipelineCore::begin_pause(const PauseRule& rule, const Status& failure, bool is_held,
@@ -297,8 +268,7 @@ void PipelineCore::begin_pause(const PauseRule& rule, const Status& failure, boo
   if (!paused_since_) {
     paused_since_ = now;
   }
-  diagnostics_.push_back("log writes paused for " + seconds_text(rule.pause) + ": " +
-                         failure.to_string());
+  diagnostics_.paused(rule.pause, failure);
 }
 
 /// Batches in doubt are kept. The rows of the others are skipped, except the oldest ERROR if it is
@@ -534,12 +504,8 @@ void PipelineCore::give_up(SteadyTime now) {
   }
   let_go_of_pending(GapReason::kClosed, Errors::kSkipAll, now);
   is_done_ = true;
-  const Stats left = stats();
-  if (!left.is_complete) {
-    diagnostics_.push_back(
-        "closed before all was in the table: " + std::to_string(sum(left.skipped_pending)) +
-        " records lost" + gaps_.describe_open(database_) + ", " + std::to_string(left.in_doubt) +
-        " in doubt");
+  if (const Stats left = stats(); !left.is_complete) {
+    diagnostics_.closed_too_early(left, gaps_.describe_open(database_));
   }
 }
 

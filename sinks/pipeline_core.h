@@ -18,15 +18,18 @@
 #include "sinks/arrival_queue.h"
 #include "sinks/batch.h"
 #include "sinks/batch_size.h"
+#include "sinks/diagnostic_lines.h"
 #include "sinks/gap.h"
 #include "sinks/gate.h"
 #include "sinks/token_bucket.h"
+#include "table/log_table.h"
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -71,9 +74,8 @@ struct SendDone {
   std::optional<DatabaseTraits> traits = {};
   /// That it took: more than one when the table was prepared, or looked at after the insert.
   int requests = 1;
-  /// Rows that were in the table with other contents, and the number of one of them.
-  std::int64_t collisions = 0;
-  std::int64_t collided_seq = 0;
+  /// What it did, if the status is ok.
+  Inserted inserted = {};
 };
 /// Nothing happened but time.
 struct Tick {};
@@ -155,16 +157,14 @@ class PipelineCore {
   void take(CloseRequested& event, SteadyTime now);
 
   void adapt_to(const DatabaseTraits& database);
-  void on_stored(const Batch& batch, SteadyTime now);
-  void note_collisions(const SendDone& event);
+  void on_inserted(const Batch& batch, const Inserted& inserted, SteadyTime now);
+  void settle_rows(const Batch& batch, std::vector<std::int64_t> missing, SteadyTime now);
   void note_doubt(Batch& batch, const Status& failure);
   void on_failed(Batch batch, const Status& failure, SteadyTime now);
   [[nodiscard]] PauseRule rule_of(const Batch& batch, const Status& failure) const;
   void halve(const Batch& batch);
   void split_or_refuse(const Batch& batch, const Status& failure, SteadyTime now);
-  void refuse(const Batch& batch, const Status& failure, SteadyTime now);
-  void tell_refusal(std::string line, SteadyTime now);
-  void tell_resend(const Status& failure, SteadyTime now);
+  void refuse(const Batch& batch, std::size_t index, std::string_view why, SteadyTime now);
   void begin_pause(const PauseRule& rule, const Status& failure, bool is_held, SteadyTime now);
   void let_go_of_pending(GapReason reason, Errors errors, SteadyTime now);
   std::optional<Batch> skip_rows(const Batch& batch, GapReason reason, Errors errors,
@@ -227,10 +227,7 @@ class PipelineCore {
   std::uint64_t collisions_ = 0;
   std::optional<SteadyTime> last_success_;
   std::optional<SteadyTime> paused_since_;  ///< Until the first success after the pause.
-  SteadyTime next_resend_line_ = SteadyTime::min();
-  SteadyTime next_refusal_line_ = SteadyTime::min();
-  std::uint64_t untold_refusals_ = 0;
-  std::vector<std::string> diagnostics_;
+  DiagnosticLines diagnostics_;
 };
 
 }  // namespace spillway

@@ -63,8 +63,7 @@ SendDone Shipper::ship(const Send& send, const std::stop_token& cancel) noexcept
     done.status = caught();
   }
   done.requests = database_ ? database_->take_calls() : 0;
-  done.collisions = inserted_.collisions;
-  done.collided_seq = inserted_.collided_seq;
+  done.inserted = std::move(inserted_);
   if (!keeps_connection(done.status.code())) {
     disconnect();
   }
@@ -158,9 +157,9 @@ Status Shipper::prepare(const ExecuteOptions& options) {
 
 Status Shipper::insert(const Send& send, const ExecuteOptions& options) {
   has_sent_rows_ = true;
-  const Result<Inserted> inserted = table_.insert(*database_, writer_, *send.rows, options);
+  Result<Inserted> inserted = table_.insert(*database_, writer_, *send.rows, options);
   if (inserted) {
-    inserted_ = *inserted;
+    inserted_ = *std::move(inserted);
   }
   return inserted.status();
 }

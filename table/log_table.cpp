@@ -96,22 +96,9 @@ std::int64_t changes_of(std::span<const StatementResult> results) {
   return changes;
 }
 
-// What the comparison found: rows that are missing, and rows that are there with other contents.
-struct Differences {
-  std::int64_t missing = 0;
-  std::int64_t first_missing = 0;
-  std::int64_t collisions = 0;
-  std::int64_t first_collision = 0;
-
-  void add(std::int64_t seq, bool is_there) noexcept {
-    std::int64_t& count = is_there ? collisions : missing;
-    std::int64_t& first = is_there ? first_collision : first_missing;
-    first = count++ == 0 ? seq : first;
-  }
-};
-
-Result<Differences> differences(std::span<const StatementResult> answers) {
-  Differences found;
+// Adds what the comparison found: rows that are missing, and rows that are there with other
+// contents.
+Result<Inserted> with_differences(Inserted inserted, std::span<const StatementResult> answers) {
   for (const StatementResult& answer : answers) {
     for (const Row& row : answer.rows) {
       const auto seq = exact_integer(row.front());
@@ -119,18 +106,14 @@ Result<Differences> differences(std::span<const StatementResult> answers) {
       if (row.size() != 2 || !seq || !is_there) {
         return Status(StatusCode::kLost, "the database's comparison of rows cannot be read");
       }
-      found.add(*seq, *is_there != 0);
+      if (*is_there == 0) {
+        inserted.missing.push_back(*seq);
+      } else if (inserted.collisions++ == 0) {
+        inserted.collided_seq = *seq;
+      }
     }
   }
-  return found;
-}
-
-// "2 of 100 rows not in the table after the insert (first: seq 7): …"
-Status refused(std::size_t rows, const Differences& found) {
-  return {StatusCode::kConstraint, std::to_string(found.missing) + " of " + std::to_string(rows) +
-                                       " rows not in the table after the insert (first: seq " +
-                                       std::to_string(found.first_missing) +
-                                       "): a trigger keeps rows out"};
+  return inserted;
 }
 
 }  // namespace
@@ -181,25 +164,18 @@ Result<Inserted> LogTable::insert(Database& database, std::int64_t writer,
   const std::int64_t changes = changes_of(*results);
   const Inserted inserted{.rows = std::min(changes, sent)};  // What a trigger writes counts, too.
   return changes == sent ? Result<Inserted>(inserted)
-                         : compare(database, std::move(statements), inserted, rows.size(), options);
+                         : compare(database, std::move(statements), inserted, options);
 }
 
 Result<Inserted> LogTable::compare(Database& database, std::vector<Statement> statements,
-                                   Inserted inserted, std::size_t rows,
-                                   const ExecuteOptions& options) const {
+                                   Inserted inserted, const ExecuteOptions& options) const {
   set_sql(statements, name_, comparison_sql);
   const auto answers = run(database, statements, repeatable(options));
-  const auto found = answers ? differences(*answers) : Result<Differences>(answers.error());
-  if (!found) {
-    // Whatever became of this one, the insert before it was executed.
-    return found.error().with_execution(Execution::kMaybe);
-  }
-  if (found->missing > 0) {
-    return refused(rows, *found);
-  }
-  inserted.collisions = found->collisions;
-  inserted.collided_seq = found->first_collision;
-  return inserted;
+  auto compared =
+      answers ? with_differences(std::move(inserted), *answers) : Result<Inserted>(answers.error());
+  // Whatever became of this request, the insert before it was executed.
+  return compared ? std::move(compared)
+                  : Result<Inserted>(compared.error().with_execution(Execution::kMaybe));
 }
 
 }  // namespace spillway

@@ -29,6 +29,9 @@ struct Inserted {
   std::int64_t collisions = 0;
   /// The number of one of them.
   std::int64_t collided_seq = 0;
+  /// The numbers of rows that are not in the table in spite of it, because a trigger keeps them
+  /// out: sending them again would not help.
+  std::vector<std::int64_t> missing = {};
 };
 
 class LogTable {
@@ -47,9 +50,8 @@ class LogTable {
   /// so the same rows can be sent again whatever became of them.
   ///
   /// When the database counts more or fewer changes than rows, a second request looks what is in
-  /// the table under each row's key. kConstraint with Execution::kNo: of some there is nothing, and
-  /// sending them again will not help; the message says how many, and the others may be stored. Any
-  /// failure of the second request has Execution::kMaybe. Both keep to `options`.
+  /// the table under each row's key. Any failure of it has Execution::kMaybe. Both keep to
+  /// `options`.
   [[nodiscard]] Result<Inserted> insert(Database& database, std::int64_t writer,
                                         std::span<const Record> rows,
                                         const ExecuteOptions& options) const;
@@ -59,10 +61,9 @@ class LogTable {
  private:
   explicit LogTable(std::string name);
 
-  /// What the table holds of these rows, which were inserted: `inserted` with its collisions.
+  /// What the table holds of these rows, which were inserted: `inserted`, with how they differ.
   [[nodiscard]] Result<Inserted> compare(Database& database, std::vector<Statement> statements,
-                                         Inserted inserted, std::size_t rows,
-                                         const ExecuteOptions& options) const;
+                                         Inserted inserted, const ExecuteOptions& options) const;
 
   std::string name_;
 };

@@ -40,10 +40,26 @@ inline Status answer_lost() { return Status(StatusCode::kLost, "Network connecti
 /// The rows of `logs`, by their key: what is sent twice is there once.
 class MemoryTable {
  public:
+  /// A trigger that ignores such rows, from now on.
+  void keep_out(std::function<bool(const Record&)> is_kept_out) {
+    is_kept_out_ = std::move(is_kept_out);
+  }
   void insert(const std::vector<Record>& rows) {
     for (const Record& row : rows) {
-      rows_.emplace(std::pair(row.time, row.seq), row);
+      if (!is_kept_out_(row)) {
+        rows_.emplace(std::pair(row.time, row.seq), row);
+      }
     }
+  }
+  /// What the comparison after an insert of these rows finds.
+  [[nodiscard]] std::vector<std::int64_t> missing(const std::vector<Record>& rows) const {
+    std::vector<std::int64_t> seqs;
+    for (const Record& row : rows) {
+      if (is_kept_out_(row)) {
+        seqs.push_back(row.seq);
+      }
+    }
+    return seqs;
   }
   [[nodiscard]] std::vector<Record> in_order() const {
     std::vector<Record> rows;
@@ -66,6 +82,7 @@ class MemoryTable {
     return rows;
   }
   std::map<std::pair<WallTime, std::int64_t>, Record> rows_;
+  std::function<bool(const Record&)> is_kept_out_ = [](const Record&) { return false; };
 };
 
 class CoreDriver {
@@ -222,7 +239,8 @@ class CoreDriver {
     return {.status = std::move(status),
             .database = traits_ ? traits_->name : "SQLite",
             .traits = traits_,
-            .requests = requests_};
+            .requests = requests_,
+            .inserted = {.missing = table_.missing(attempts_.back().rows)}};
   }
 
   void expect_account_adds_up() const {

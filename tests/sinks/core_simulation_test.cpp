@@ -44,6 +44,7 @@ struct Sightings {
   int lasting = 0;
   int held_back = 0;
   int took_last = 0;
+  int kept_out = 0;
 };
 
 /// Watches from outside that a request rate is kept: a bucket that leaks.
@@ -86,6 +87,12 @@ class Simulation {
         watch_(options_.request_rate.value_or(traits_of(seed).rate)) {
     driver_.database_is(traits_of(seed));
     driver_.attempts_take(requests_);
+    driver_.table().keep_out([this](const Record& row) {
+      const bool is_kept_out =
+          kept_out_every_ != 0 && row.seq % kept_out_every_ == 0 && row.context != "spillway";
+      seen_.kept_out += is_kept_out ? 1 : 0;
+      return is_kept_out;
+    });
     driver_.database([this](const std::vector<Record>& rows) {
       watch_.on_attempt(driver_.now(), requests_, is_closing_ || tells_of_error(rows), seen_);
       return answer_or_keep(rows);
@@ -289,6 +296,7 @@ class Simulation {
   std::uint64_t faults_;
   std::uint64_t failure_rate_;
   std::int64_t poison_every_ = static_cast<std::int64_t>(draw(3) == 0 ? 1 + draw(300) : 0);
+  std::int64_t kept_out_every_ = static_cast<std::int64_t>(draw(3) == 0 ? 1 + draw(300) : 0);
   int requests_;
   RateWatch watch_;
   bool is_closing_ = false;
@@ -313,7 +321,7 @@ TEST(CoreSimulation, EveryRecordIsStoredOnceOrNamedInACount) {
   for (const int sighting :
        {seen.in_doubt, seen.in_flight, seen.held_error, seen.refused, seen.two_reasons, seen.shed,
         seen.unfinished_close, seen.retry_after, seen.overrun, seen.interrupted, seen.lasting,
-        seen.held_back, seen.took_last}) {
+        seen.held_back, seen.took_last, seen.kept_out}) {
     EXPECT_GE(sighting, static_cast<int>(seeds() / 100));
   }
 }

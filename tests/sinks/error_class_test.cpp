@@ -282,6 +282,35 @@ TEST(RefusedRows, AreToldNoFasterThanAPersonReads) {
       << "999 records and the gap row that names the first one";
 }
 
+// Rows that a trigger ignores.
+
+TEST(KeptOutRows, AreRefusedByTheAttemptThatFindsThem) {
+  CoreDriver driver;
+  driver.table().keep_out([](const Record& row) { return row.level == Level::kDebug; });
+  driver.log(0ms, Level::kDebug, 40);
+  driver.log(0ms, Level::kInfo, 60);
+  driver.flush();
+  EXPECT_EQ(driver.stats().stored, 60U);
+  EXPECT_EQ(driver.stats().attempts, 2U) << "the rows, and the gap row";
+  EXPECT_EQ(driver.count(driver.stats().skipped_reported, Level::kDebug), 40U);
+  ASSERT_THAT(driver.table().gap_rows(), SizeIs(1));
+  EXPECT_EQ(driver.table().gap_rows()[0].message, "Database refused rows, 40 skipped");
+  ASSERT_THAT(driver.diagnostics(), SizeIs(1));
+  EXPECT_EQ(driver.diagnostics()[0],
+            "the database refused the row with seq 1: it is not in the table after its insert: a "
+            "trigger keeps rows out");
+}
+
+TEST(KeptOutRows, NeedNoNewAttemptThoughTheGapRowIsOneOfThem) {
+  CoreDriver driver;
+  driver.table().keep_out([](const Record&) { return true; });
+  driver.log(0ms, Level::kInfo, 100);
+  driver.run_until(1h);
+  EXPECT_EQ(driver.stats().attempts, 2U);
+  EXPECT_EQ(sum(driver.stats().skipped_pending), 100U);
+  EXPECT_TRUE(driver.core().has_unreportable());
+}
+
 TEST(RefusedGapRow, IsNotTriedForEver) {
   CoreDriver driver;
   driver.database([](const std::vector<Record>& rows) {

@@ -385,7 +385,7 @@ TEST_F(RequestRateTest, CollisionsAreCountedAndToldOnce) {
   for (int i = 0; i < 3; ++i) {
     driver.log(i * 10s, Level::kInfo, 4);
     driver.flush();
-    SendDone done{.status = {}, .database = "D1", .collisions = 2, .collided_seq = 3};
+    SendDone done{.status = {}, .database = "D1", .inserted = {.collisions = 2, .collided_seq = 3}};
     driver.step(std::move(done));
   }
   EXPECT_EQ(driver.stats().collisions, 6U);

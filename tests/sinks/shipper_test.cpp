@@ -145,13 +145,13 @@ TEST_F(ShipperTest, TellsWhatTheDatabaseIsAndHowManyRequestsItTook) {
 
 TEST_F(ShipperTest, TellsOfRowsThatAreThereWithOtherContents) {
   Shipper shipper = make_shipper();
-  EXPECT_EQ(shipper.ship(one_row(5), {}).collisions, 0);
+  EXPECT_EQ(shipper.ship(one_row(5), {}).inserted.collisions, 0);
   query("UPDATE logs SET message = 'masked'");
   const SendDone again = shipper.ship(one_row(5), {});
   EXPECT_TRUE(again.status.is_ok());
-  EXPECT_EQ(again.collisions, 1);
-  EXPECT_EQ(again.collided_seq, 5);
-  EXPECT_EQ(shipper.ship(one_row(6), {}).collisions, 0);
+  EXPECT_EQ(again.inserted.collisions, 1);
+  EXPECT_EQ(again.inserted.collided_seq, 5);
+  EXPECT_EQ(shipper.ship(one_row(6), {}).inserted.collisions, 0);
 }
 
 // What D1Database does with a token file: it is read when the database is opened.
