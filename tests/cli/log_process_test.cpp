@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/log_file.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temp_dir.h"
 
@@ -31,6 +32,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::string_view_literals::operator""sv;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -140,12 +142,13 @@ TEST_F(Log, EndsWithTheAccountAsOneLineOfJson) {
 }
 
 TEST_F(Log, StoresEveryLineOfAMillion) {
-  constexpr int kLines = 1'000'000;
+  constexpr int kLines = kHasSanitizer ? 100'000 : 1'000'000;
   std::string content;
   for (int i = 0; i < kLines; ++i) {
     content += numbered("2026-01-01 12:00:00 app[42]: request served in 12 ms, number", i) + '\n';
   }
-  EXPECT_THAT(store(content).out, HasSubstr("\"issued\":1000000,\"stored\":1000000,"));
+  EXPECT_THAT(store(content).out, AllOf(HasSubstr("\"issued\":" + std::to_string(kLines)),
+                                        HasSubstr("\"stored\":" + std::to_string(kLines))));
   EXPECT_EQ(query_number(file(), "SELECT count(*) FROM logs"), kLines);
   EXPECT_EQ(query_number(file(), "SELECT count(DISTINCT message) FROM logs"), kLines);
   EXPECT_EQ(query_number(file(), "SELECT max(seq) FROM logs"), kLines);
