@@ -152,6 +152,7 @@ InsertRates medians(const std::vector<InsertRates>& runs) {
 
 double median_quotient(const std::vector<InsertRates>& runs) {
   std::vector<double> quotients;
+  quotients.reserve(runs.size());
   for (const InsertRates& run : runs) {
     quotients.push_back(run.pipeline / run.plain);
   }
