@@ -158,10 +158,11 @@ Status Shipper::prepare(const ExecuteOptions& options) {
 Status Shipper::insert(const Send& send, const ExecuteOptions& options) {
   has_sent_rows_ = true;
   Result<Inserted> inserted = table_.insert(*database_, writer_, *send.rows, options);
+  Status status = inserted.status();
   if (inserted) {
     inserted_ = *std::move(inserted);
   }
-  return inserted.status();
+  return status;
 }
 
 }  // namespace spillway
