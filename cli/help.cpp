@@ -130,7 +130,8 @@ Write text: before a text that begins with a dash, too.
 
 On a terminal the rows are a table; otherwise a line each with tabs between the values,
 the columns' names first. In both, what could steer the terminal is shown as \x1b.
-In JSON a blob is an array of its bytes.
+In JSON a blob is an array of its bytes. What D1 answers to RETURNING, PRAGMA and EXPLAIN
+has integers from 2^53 on rounded, shown as reals; SELECT gives all their digits.
 )";
 
 constexpr const char* kReadingExitCodes =
