@@ -110,7 +110,7 @@ counts what is missing comes when it takes them again.
 )";
 
 constexpr const char* kQuery =
-    R"(Usage: spillway d1 query --db URL [OPTION]… SQL [PARAM]…
+    R"(Usage: spillway d1 query --db URL [OPTION]… [--] SQL [PARAM]…
 
 Runs one SQL statement, and shows the rows it answers on stdout and what it did on
 stderr. It is sent once; after a failure nothing is repeated.
@@ -126,7 +126,7 @@ Options:
 
 PARAM is the value of a ? in SQL, in order. It is a text, unless it says another type:
   int:-5  real:1.5  hex:00FF (a blob)  null:      and  text:int:5  is the text int:5
-Write text: before a text that begins with a dash, too.
+Behind -- nothing is an option: spillway d1 query --db URL -- '--comment…' -x
 
 On a terminal the rows are a table; otherwise a line each with tabs between the values,
 the columns' names first. In both, what could steer the terminal is shown as \x1b.

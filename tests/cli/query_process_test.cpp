@@ -51,6 +51,44 @@ TEST_F(Query, TakesEmptyAndNegativeParameters) {
   EXPECT_EQ(query({"SELECT ?1 AS a, ?2 AS b", "", "-5"}).out, "a\tb\n\t-5\n");
 }
 
+TEST_F(Query, TakesNothingBehindTwoDashesForAnOption) {
+  EXPECT_EQ(query({"--", "SELECT ?1 AS a, ?2 AS b", "-5", "--json"}).out, "a\tb\n-5\t--json\n");
+  EXPECT_EQ(query({"SELECT ?1 AS a, ?2 AS b", "x", "--", "-y"}).out, "a\tb\nx\t-y\n");
+  EXPECT_EQ(query({"--json", "--", "--comment\nSELECT '--' AS a"}).out, "{\"a\":\"--\"}\n");
+  EXPECT_EQ(query({"--", "SELECT ?1 AS a", "--"}).out, "a\n--\n");
+  EXPECT_THAT(refusal({"--"}, 2), HasSubstr("no SQL given"));
+  const ProcessResult tail = run(program({"tail", "--", "--db"}, {}));
+  EXPECT_EQ(tail.exit_code, 2);
+  EXPECT_EQ(tail.err, "spillway: unexpected argument '--db'; see spillway tail --help\n");
+}
+
+TEST_F(Query, TakesWhatStandsBehindAnOptionForItsValue) {
+  EXPECT_THAT(run(program({"tail", "--db", "sqlite:x.db", "--grep", "--"}, {})).err,
+              HasSubstr("no matching rows"));
+  EXPECT_THAT(run(program({"tail", "--db", "sqlite:x.db", "--grep", "--db="}, {})).err,
+              HasSubstr("no matching rows"));
+}
+
+TEST_F(Query, RefusesAnOptionWithAnEqualsSignAndNoValue) {
+  for (const std::string command : {"log", "tail", "query"}) {
+    std::vector<std::string> arguments = {command, "--token-file=", "--db", "sqlite:x.db"};
+    if (command == "query") {
+      arguments.insert(arguments.begin(), "d1");
+    }
+    const ProcessResult result = run(program(arguments, {}));
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, MatchesRegex("spillway: --token-file= has no value; to give an empty "
+                                         "one write --token-file ''; see spillway [a-z0-9 ]+ "
+                                         "--help\n"));
+  }
+  EXPECT_EQ(run(program({"tail", "--token-file", "", "--db", "sqlite:x.db"}, {})).exit_code, 0);
+}
+
+TEST_F(Query, SaysThatAnOptionIsGivenTwiceOrHasNoValue) {
+  EXPECT_THAT(refusal({"--db", "sqlite:y.db", "SELECT 1"}, 2), HasSubstr("--db is given twice;"));
+  EXPECT_THAT(refusal({"SELECT 1", "--token-file"}, 2), HasSubstr("--token-file has no value;"));
+}
+
 TEST_F(Query, WritesToAFileThatIsThereAndMakesNone) {
   EXPECT_THAT(query({"CREATE TABLE t(a)"}).err, HasSubstr("0 changed"));
   EXPECT_THAT(query({"INSERT INTO t VALUES(?), (?)", "x", "y"}).err, HasSubstr("2 changed"));
