@@ -3,6 +3,7 @@
 
 #include <spillway/prepared_statement.h>
 
+#include "base/counted.h"
 #include "cli/failure.h"
 #include "cli/output.h"
 #include "cli/parameter.h"
@@ -38,11 +39,11 @@ std::string text_of(const ResultSet& result, bool is_json) {
 // "2 rows, 0 changed; 7 rows read, 0 written". SQLite does not count what is read and written.
 std::string summary(const ResultSet& result, Dialect dialect) {
   const Meta& meta = result.meta();
-  std::string text = std::to_string(result.size()) + (result.size() == 1 ? " row, " : " rows, ") +
-                     std::to_string(meta.changes) + " changed";
+  std::string text =
+      counted(result.size(), "row") + ", " + std::to_string(meta.changes) + " changed";
   if (dialect == Dialect::kD1) {
-    text += "; " + std::to_string(meta.rows_read) + " rows read, " +
-            std::to_string(meta.rows_written) + " written";
+    text += "; " + counted(meta.rows_read, "row") + " read, " + std::to_string(meta.rows_written) +
+            " written";
   }
   return text;
 }
