@@ -30,6 +30,8 @@ std::string advice(const Status& failure) {
              wait_advice(failure, "try again in half a minute");
     case StatusCode::kRateLimited:
       return wait_advice(failure, "wait five minutes");
+    case StatusCode::kCancelled:
+      return "nothing was changed";
     case StatusCode::kTransient:
       return wait_advice(failure, "try again");
     case StatusCode::kLost:

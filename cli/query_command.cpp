@@ -8,6 +8,8 @@
 #include "cli/output.h"
 #include "cli/parameter.h"
 #include "cli/result_text.h"
+#include "cli/stop_signals.h"
+#include "cli/stop_watcher.h"
 
 #include <unistd.h>
 
@@ -48,16 +50,24 @@ std::string summary(const ResultSet& result, Dialect dialect) {
   return text;
 }
 
-Result<ResultSet> query(Database& database, const QueryOptions& options, Row values) {
+Result<ResultSet> query(Database& database, const QueryOptions& options, Row values,
+                        const StopWatcher& stop) {
+  ExecuteOptions limits;
+  limits.cancel = stop.token();
   const PreparedStatement statement = database.prepare(options.sql);
   if (values.empty()) {
-    return statement.all();
+    return statement.all(limits);
   }
-  return statement.bind_rows({std::move(values)}).all();
+  return statement.bind_rows({std::move(values)}).all(limits);
 }
 
+// A signal stops the statement, so that what became of it is known and said.
 ExitCode run_on(Database& database, const QueryOptions& options, Row values) {
-  const auto result = query(database, options, std::move(values));
+  const auto stop_fd = install_stop_signals();
+  if (!stop_fd) {
+    return refuse(ExitCode::kError, stop_fd.error().message());
+  }
+  const auto result = query(database, options, std::move(values), StopWatcher(*stop_fd));
   if (!result) {
     return refuse(exit_code_of_statement(result.error()), explained(result.error()));
   }

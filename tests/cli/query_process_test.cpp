@@ -7,6 +7,8 @@
 
 #include "tests/cli/tail_fixture.h"
 
+#include <chrono>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -97,6 +99,19 @@ TEST_F(Query, WritesToAFileThatIsThereAndMakesNone) {
       run(program({"d1", "query", "--db", "sqlite:none.db", "SELECT 1"}, {}));
   EXPECT_EQ(missing.exit_code, 2);
   EXPECT_FALSE(std::filesystem::exists(directory.path("none.db")));
+}
+
+TEST_F(Query, ChangesNothingInAFileWhenItIsInterrupted) {
+  Subprocess process(program({"d1", "query", "--db", "sqlite:x.db"},
+                             {"CREATE TABLE t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT "
+                              "i + 1 FROM n WHERE i < 1000000000) SELECT count(*) FROM n"}));
+  // Time to begin; a signal before that would find no handler.
+  EXPECT_FALSE(process.wait_for_text("spillway", std::chrono::seconds(1)));
+  process.send_signal(SIGINT);
+  const ProcessResult result = process.wait(std::chrono::seconds(20), Subprocess::Stdin::kClose);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, MatchesRegex("spillway: cancelled[^\n]*; nothing was changed\n"));
+  EXPECT_EQ(query_number(file, "SELECT count(*) FROM sqlite_master WHERE name = 't'"), 0);
 }
 
 TEST_F(Query, RefusesMoreThanOneStatement) {

@@ -172,6 +172,18 @@ TEST_F(ReadingD1, QueryWarnsWhereTheAnswerToAWriteWasLost) {
   EXPECT_EQ(d1.value("SELECT count(*) FROM logs"), "0");
 }
 
+TEST_F(ReadingD1, QueryThatIsInterruptedSaysThatItMayHaveBeenExecuted) {
+  fill(1);
+  d1.set_rule([](const D1Request&) { return D1Fault::hang(D1Fault::Run::kNow); });
+  Subprocess process(program({"d1", "query"}, {"DELETE FROM logs"}));
+  ASSERT_TRUE(d1.wait_for_requests(1));
+  process.send_signal(SIGINT);
+  const ProcessResult result = process.wait(seconds(10), Subprocess::Stdin::kClose);
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_THAT(result.err, AllOf(StartsWith("spillway: cancelled while waiting for the answer"),
+                                HasSubstr("look whether it was done before you do it again")));
+}
+
 // --- The token ---
 
 TEST_F(ReadingD1, TakesTheTokenFromAFileBeforeTheEnvironment) {
