@@ -32,9 +32,10 @@ constexpr const char* kDatabase =
 The database:
   sqlite:PATH                 A local file
   d1://ACCOUNT_ID/DATABASE_ID Cloudflare D1; d1:///DATABASE_ID where CLOUDFLARE_ACCOUNT_ID
-                              is set. The token is what --token-file holds, read each time
-                              the database is opened, else CLOUDFLARE_API_TOKEN;
-                              CLOUDFLARE_API_BASE_URL replaces Cloudflare's address
+                              is set. The token is what --token-file holds, read again
+                              after a refusal, at most 60 s later, else what
+                              CLOUDFLARE_API_TOKEN holds; CLOUDFLARE_API_BASE_URL replaces
+                              Cloudflare's address
 )";
 
 constexpr const char* kLog =
@@ -81,8 +82,9 @@ Shows the newest rows of a log table, the newest at the bottom: tail(1) for a da
   spillway tail --db sqlite:logs.db --since 15min --level error --follow
   spillway tail --db sqlite:logs.db --since 2026-08-28T06:30 --until 2026-08-28T06:40
 
-Rows that name missing ones (context `spillway`) stand between ***. Nothing is ever
-written, and only the stretch of the table that is asked for is read.
+Rows that name missing ones (context `spillway`) stand between ***. The table is
+never written to (beside a file SQLite may make its -wal and -shm), and only the stretch of
+it that is asked for is read.
 
 Options:
   --db URL           The database, see below. Required
@@ -115,7 +117,8 @@ constexpr const char* kQuery =
     R"(Usage: spillway d1 query --db URL [OPTION]… [--] SQL [PARAM]…
 
 Runs one SQL statement, and shows the rows it answers on stdout and what it did on
-stderr. It is sent once; after a failure nothing is repeated.
+stderr. It is sent once; after a failure nothing is repeated. Ctrl-C stops it and says
+whether it may have been executed all the same.
 
   spillway d1 query --db sqlite:logs.db 'SELECT level, count(*) FROM logs GROUP BY 1'
   spillway d1 query --db d1:///DATABASE_ID 'DELETE FROM app WHERE id = ?' int:42
@@ -136,13 +139,22 @@ In JSON a blob is an array of its bytes. What D1 answers to RETURNING, PRAGMA an
 has integers from 2^53 on rounded, shown as reals; SELECT gives all their digits.
 )";
 
-constexpr const char* kReadingExitCodes =
-    R"(
+constexpr const char* kTailDone = R"(
 Exit codes:
   0  Done, also when there were no rows or a signal ended --follow
-  1  The database refused it, or stdout could not be written
-  2  Usage or configuration
-  6  The database is unavailable or has too much to do; the same may work later
+)";
+
+constexpr const char* kQueryDone = R"(
+Exit codes:
+  0  Done, also when there were no rows
+)";
+
+constexpr const char* kReadingExitCodes =
+    R"(  1  The database refused it, a server the token or the name of the database too; it was
+     interrupted and nothing was changed; or stdout could not be written
+  2  Usage, or what can be seen here at start: no such file, no token
+  6  The database is unavailable, has too much to do or gave no certain answer; the same
+     may work later
 )";
 
 constexpr const char* kClosingLine =
@@ -165,8 +177,9 @@ constexpr const char* kExitCodes =
 Exit codes:
   0  Every line is in the table or named in a row that is
   1  Another error: stdin could not be read or stdout not be written
-  2  Usage or configuration; told at start, before anything is read
-  6  The database did not take all of it; the closing line says how much
+  2  Usage or configuration that can be seen here; told at start, before anything is read
+  6  The database did not take all of it; the closing line says how much. What a server
+     refuses, the token too, is told when the first row is sent, and ends so
 )";
 
 }  // namespace
@@ -175,8 +188,10 @@ std::string program_help() { return kProgram; }
 
 std::string log_help() { return std::string(kLog) + kDatabase + kClosingLine + kExitCodes; }
 
-std::string tail_help() { return std::string(kTail) + kDatabase + kReadingExitCodes; }
+std::string tail_help() { return std::string(kTail) + kDatabase + kTailDone + kReadingExitCodes; }
 
-std::string query_help() { return std::string(kQuery) + kDatabase + kReadingExitCodes; }
+std::string query_help() {
+  return std::string(kQuery) + kDatabase + kQueryDone + kReadingExitCodes;
+}
 
 }  // namespace spillway
