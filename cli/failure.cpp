@@ -8,29 +8,32 @@
 namespace spillway {
 namespace {
 
-std::string wait_advice(const Status& failure) {
+// What the server names, else `otherwise`.
+std::string wait_advice(const Status& failure, const char* otherwise) {
   const auto delay = failure.retry_after();
-  if (!delay) {
-    return "wait five minutes";
-  }
-  return "wait " + std::to_string(std::chrono::ceil<std::chrono::seconds>(*delay).count()) + " s";
+  return delay ? "wait " + std::to_string(std::chrono::ceil<std::chrono::seconds>(*delay).count()) +
+                     " s"
+               : otherwise;
 }
 
 std::string lost_advice(const Status& failure) {
   return failure.execution() == Execution::kMaybe
              ? "no certain answer came; look whether it was done before you do it again"
-             : "try again";
+             : wait_advice(failure, "try again");
 }
 
 // Empty: the message says it all.
 std::string advice(const Status& failure) {
   switch (failure.code()) {
     case StatusCode::kOverload:
-      return "the database has too much to do; try again in half a minute";
+      return "the database has too much to do; " +
+             wait_advice(failure, "try again in half a minute");
     case StatusCode::kRateLimited:
-      return wait_advice(failure);
+      return wait_advice(failure, "wait five minutes");
+    case StatusCode::kCancelled:
+      return "nothing was changed";
     case StatusCode::kTransient:
-      return "try again";
+      return wait_advice(failure, "try again");
     case StatusCode::kLost:
       return lost_advice(failure);
     case StatusCode::kTooBig:

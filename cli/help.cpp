@@ -32,9 +32,10 @@ constexpr const char* kDatabase =
 The database:
   sqlite:PATH                 A local file
   d1://ACCOUNT_ID/DATABASE_ID Cloudflare D1; d1:///DATABASE_ID where CLOUDFLARE_ACCOUNT_ID
-                              is set. The token is what --token-file holds, read each time
-                              the database is opened, else CLOUDFLARE_API_TOKEN;
-                              CLOUDFLARE_API_BASE_URL replaces Cloudflare's address
+                              is set. The token is what --token-file holds, read again
+                              after a refusal, at most 60 s later, else what
+                              CLOUDFLARE_API_TOKEN holds; CLOUDFLARE_API_BASE_URL replaces
+                              Cloudflare's address
 )";
 
 constexpr const char* kLog =
@@ -66,8 +67,10 @@ Options:
   -h, --help             Show this text
 
 TIME is a whole number with its unit, from 1ms to 1h: 500ms, 30s, 2min.
-At the end it waits up to 5 s for the database. SIGTERM, SIGINT or SIGHUP: what is in the
-pipe is still stored. A second one ends at once.
+At the end of its input it stays as long as rows go to D1, and up to 15 s longer: 10 s
+for an answer, 5 s for what is left. For a local file, in a pause and after a signal it is
+5 s in all. SIGTERM, SIGINT or SIGHUP: what is in the pipe is still stored. A second one
+ends at once.
 )";
 
 constexpr const char* kTail =
@@ -79,8 +82,9 @@ Shows the newest rows of a log table, the newest at the bottom: tail(1) for a da
   spillway tail --db sqlite:logs.db --since 15min --level error --follow
   spillway tail --db sqlite:logs.db --since 2026-08-28T06:30 --until 2026-08-28T06:40
 
-Rows that name missing ones (context `spillway`) stand between ***. Nothing is ever
-written, and only the stretch of the table that is asked for is read.
+Rows that name missing ones (context `spillway`) stand between ***. The table is
+never written to (beside a file SQLite may make its -wal and -shm), and only the stretch of
+it that is asked for is read.
 
 Options:
   --db URL           The database, see below. Required
@@ -110,10 +114,11 @@ counts what is missing comes when it takes them again.
 )";
 
 constexpr const char* kQuery =
-    R"(Usage: spillway d1 query --db URL [OPTION]… SQL [PARAM]…
+    R"(Usage: spillway d1 query --db URL [OPTION]… [--] SQL [PARAM]…
 
 Runs one SQL statement, and shows the rows it answers on stdout and what it did on
-stderr. It is sent once; after a failure nothing is repeated.
+stderr. It is sent once; after a failure nothing is repeated. Ctrl-C stops it and says
+whether it may have been executed all the same.
 
   spillway d1 query --db sqlite:logs.db 'SELECT level, count(*) FROM logs GROUP BY 1'
   spillway d1 query --db d1:///DATABASE_ID 'DELETE FROM app WHERE id = ?' int:42
@@ -126,20 +131,30 @@ Options:
 
 PARAM is the value of a ? in SQL, in order. It is a text, unless it says another type:
   int:-5  real:1.5  hex:00FF (a blob)  null:      and  text:int:5  is the text int:5
-Write text: before a text that begins with a dash, too.
+Behind -- nothing is an option: spillway d1 query --db URL -- '--comment…' -x
 
 On a terminal the rows are a table; otherwise a line each with tabs between the values,
 the columns' names first. In both, what could steer the terminal is shown as \x1b.
-In JSON a blob is an array of its bytes.
+In JSON a blob is an array of its bytes. What D1 answers to RETURNING, PRAGMA and EXPLAIN
+has integers from 2^53 on rounded, shown as reals; SELECT gives all their digits.
+)";
+
+constexpr const char* kTailDone = R"(
+Exit codes:
+  0  Done, also when there were no rows or a signal ended --follow
+)";
+
+constexpr const char* kQueryDone = R"(
+Exit codes:
+  0  Done, also when there were no rows
 )";
 
 constexpr const char* kReadingExitCodes =
-    R"(
-Exit codes:
-  0  Done, also when there were no rows or a signal ended --follow
-  1  The database refused it, or stdout could not be written
-  2  Usage or configuration
-  6  The database is unavailable or has too much to do; the same may work later
+    R"(  1  The database refused it, a server the token or the name of the database too; it was
+     interrupted and nothing was changed; or stdout could not be written
+  2  Usage, or what can be seen here at start: no such file, no token
+  6  The database is unavailable, has too much to do or gave no certain answer; the same
+     may work later
 )";
 
 constexpr const char* kClosingLine =
@@ -162,8 +177,9 @@ constexpr const char* kExitCodes =
 Exit codes:
   0  Every line is in the table or named in a row that is
   1  Another error: stdin could not be read or stdout not be written
-  2  Usage or configuration; told at start, before anything is read
-  6  The database did not take all of it; the closing line says how much
+  2  Usage or configuration that can be seen here; told at start, before anything is read
+  6  The database did not take all of it; the closing line says how much. What a server
+     refuses, the token too, is told when the first row is sent, and ends so
 )";
 
 }  // namespace
@@ -172,8 +188,10 @@ std::string program_help() { return kProgram; }
 
 std::string log_help() { return std::string(kLog) + kDatabase + kClosingLine + kExitCodes; }
 
-std::string tail_help() { return std::string(kTail) + kDatabase + kReadingExitCodes; }
+std::string tail_help() { return std::string(kTail) + kDatabase + kTailDone + kReadingExitCodes; }
 
-std::string query_help() { return std::string(kQuery) + kDatabase + kReadingExitCodes; }
+std::string query_help() {
+  return std::string(kQuery) + kDatabase + kQueryDone + kReadingExitCodes;
+}
 
 }  // namespace spillway

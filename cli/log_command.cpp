@@ -29,8 +29,9 @@ namespace {
 constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(5);
 // Between two looks at whether to go on waiting.
 constexpr std::chrono::milliseconds kFlushStep(100);
-// An attempt that fails is made again a few times before writes pause.
-constexpr std::chrono::seconds kPatience(10);
+// Without progress at the end of the input: the deadline of one attempt, see start_pipeline. One
+// that fails sooner is made again meanwhile.
+constexpr std::chrono::milliseconds kPatience = std::chrono::seconds(10);
 // The look at the database before the first line is read must not keep the program in front
 // waiting.
 constexpr std::chrono::milliseconds kStartTimeout = std::chrono::seconds(2);
@@ -113,6 +114,7 @@ Result<std::unique_ptr<Pipeline>> start_pipeline(const LogOptions& options,
   pipeline.table = options.table;
   pipeline.overload = options.overload;
   pipeline.close_timeout = kCloseTimeout;
+  pipeline.attempt_timeout = kPatience;
   return Pipeline::start(std::move(open_database), std::move(pipeline));
 }
 
@@ -128,31 +130,41 @@ bool feed_from_stdin(const LogOptions& options, int stop_fd, Pipeline& pipeline)
   return read.is_ok();
 }
 
-// Whether writes go on at the end of the input, when nobody in front is kept waiting any more: they
-// go well, or did until a short while ago, and no pause has begun since.
+// Whether rows still go at the end of the input, when nobody in front is kept waiting any more:
+// they went well when it ended, the last was accounted for a short while ago, and no pause has
+// begun. An attempt that hangs is no progress: a second one is not waited for.
 class Progress {
  public:
-  [[nodiscard]] bool goes_on(const Stats& stats, const Pipeline& pipeline) {
+  Progress(const Stats& stats, const Pipeline& pipeline)
+      : went_well_(pipeline.is_worth_waiting()), pauses_(stats.pauses), done_(done(stats)) {}
+
+  [[nodiscard]] bool goes_on(const Stats& stats) {
     const SteadyTime now = Clock::system().steady_now();
-    if (pipeline.is_worth_waiting()) {
-      went_well_until_ = now;
-      pauses_ = stats.pauses;
+    if (done(stats) != done_) {
+      done_ = done(stats);
+      done_at_ = now;
     }
-    return went_well_until_ && stats.pauses == pauses_ && now - *went_well_until_ < kPatience;
+    return went_well_ && stats.pauses == pauses_ && now - done_at_ < kPatience;
   }
 
  private:
-  std::optional<SteadyTime> went_well_until_;
-  std::uint64_t pauses_ = 0;
+  static std::uint64_t done(const Stats& stats) noexcept {
+    return stats.stored + sum(stats.skipped_reported);
+  }
+
+  bool went_well_;
+  std::uint64_t pauses_;
+  std::uint64_t done_;
+  SteadyTime done_at_ = Clock::system().steady_now();
 };
 
 // At the end of its input the program waits for all that a file has left in the queue, which at the
-// rate of D1 takes its time, as long as that is of use. Whoever asks it to stop need not wait.
+// rate of D1 takes its time, as long as rows go. Whoever asks it to stop need not wait.
 void write_what_is_left(int stop_fd, Pipeline& pipeline) {
-  Progress progress;
+  Progress progress(pipeline.stats(), pipeline);
   while (!is_readable_now(stop_fd)) {
     const Stats stats = pipeline.flush(kFlushStep);
-    if (stats.is_complete || !progress.goes_on(stats, pipeline)) {
+    if (stats.is_complete || !progress.goes_on(stats)) {
       return;
     }
   }

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/arguments.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/log_command.h"
@@ -12,12 +13,16 @@
 #include "cli/query_command.h"
 #include "cli/tail_command.h"
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
+using spillway::Arguments;
 using spillway::ExitCode;
 
 ExitCode print(const std::string& text) {
@@ -31,7 +36,8 @@ std::string reason_of(const CLI::ParseError& error, const CLI::App& app) {
     return "unexpected argument '" + app.remaining(true).at(0) + "'";
   }
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
-    return text.substr(0, text.find(':')) + " takes exactly one value";
+    const bool is_repeated = text.find("received") != std::string::npos;
+    return text.substr(0, text.find(':')) + (is_repeated ? " is given twice" : " has no value");
   }
   return text;
 }
@@ -91,18 +97,46 @@ ExitCode run(const CommandLine& line) {
                               : refuse("no command given", command_name(line));
 }
 
+// The names that several commands have mean the same in each.
+bool takes_value(const CommandLine& line, const std::string& name) {
+  const auto has = [&name](const CLI::App* command) {
+    const CLI::Option* const option = command->get_option_no_throw(name);
+    return option != nullptr && !option->get_positional() && option->get_items_expected_max() > 0;
+  };
+  return has(line.log) || has(line.tail) || has(line.query);
+}
+
+Arguments read_arguments(const CommandLine& line, int argc, char** argv) {
+  return spillway::read_arguments(
+      std::vector<std::string>(argv + std::min(argc, 1), argv + argc),
+      [&line](const std::string& name) { return takes_value(line, name); });
+}
+
+// What stands behind `--` becomes SQL and its parameters. The other commands have no use for it.
+void add_operands(CommandLine& line, std::vector<std::string> operands) {
+  if (!operands.empty() && !line.query->parsed()) {
+    throw CLI::ParseError("unexpected argument '" + operands.front() + "'",
+                          CLI::ExitCodes::InvalidError);
+  }
+  add_operands(line.query_options, std::move(operands));
+}
+
 ExitCode run(int argc, char** argv) {
   CommandLine line;
+  Arguments arguments = read_arguments(line, argc, argv);
   try {
-    line.app.parse(argc, argv);
+    std::reverse(arguments.options.begin(), arguments.options.end());  // As CLI11 wants them.
+    line.app.parse(std::move(arguments.options));
+    add_operands(line, std::move(arguments.operands));
   } catch (const CLI::CallForHelp&) {
     return print(help(line));
   } catch (const CLI::CallForVersion&) {
     return print("spillway " SPILLWAY_VERSION "\n");
   } catch (const CLI::ParseError& error) {
-    return refuse(reason_of(error, line.app), command_name(line));
+    return refuse(arguments.fault.empty() ? reason_of(error, line.app) : arguments.fault,
+                  command_name(line));
   }
-  return run(line);
+  return arguments.fault.empty() ? run(line) : refuse(arguments.fault, command_name(line));
 }
 
 }  // namespace

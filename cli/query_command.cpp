@@ -3,10 +3,13 @@
 
 #include <spillway/prepared_statement.h>
 
+#include "base/counted.h"
 #include "cli/failure.h"
 #include "cli/output.h"
 #include "cli/parameter.h"
 #include "cli/result_text.h"
+#include "cli/stop_signals.h"
+#include "cli/stop_watcher.h"
 
 #include <unistd.h>
 
@@ -38,25 +41,33 @@ std::string text_of(const ResultSet& result, bool is_json) {
 // "2 rows, 0 changed; 7 rows read, 0 written". SQLite does not count what is read and written.
 std::string summary(const ResultSet& result, Dialect dialect) {
   const Meta& meta = result.meta();
-  std::string text = std::to_string(result.size()) + (result.size() == 1 ? " row, " : " rows, ") +
-                     std::to_string(meta.changes) + " changed";
+  std::string text =
+      counted(result.size(), "row") + ", " + std::to_string(meta.changes) + " changed";
   if (dialect == Dialect::kD1) {
-    text += "; " + std::to_string(meta.rows_read) + " rows read, " +
-            std::to_string(meta.rows_written) + " written";
+    text += "; " + counted(meta.rows_read, "row") + " read, " + std::to_string(meta.rows_written) +
+            " written";
   }
   return text;
 }
 
-Result<ResultSet> query(Database& database, const QueryOptions& options, Row values) {
+Result<ResultSet> query(Database& database, const QueryOptions& options, Row values,
+                        const StopWatcher& stop) {
+  ExecuteOptions limits;
+  limits.cancel = stop.token();
   const PreparedStatement statement = database.prepare(options.sql);
   if (values.empty()) {
-    return statement.all();
+    return statement.all(limits);
   }
-  return statement.bind_rows({std::move(values)}).all();
+  return statement.bind_rows({std::move(values)}).all(limits);
 }
 
+// A signal stops the statement, so that what became of it is known and said.
 ExitCode run_on(Database& database, const QueryOptions& options, Row values) {
-  const auto result = query(database, options, std::move(values));
+  const auto stop_fd = install_stop_signals();
+  if (!stop_fd) {
+    return refuse(ExitCode::kError, stop_fd.error().message());
+  }
+  const auto result = query(database, options, std::move(values), StopWatcher(*stop_fd));
   if (!result) {
     return refuse(exit_code_of_statement(result.error()), explained(result.error()));
   }

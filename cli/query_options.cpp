@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <utility>
+
 namespace spillway {
 
 namespace {
@@ -23,6 +25,17 @@ void take_parameters(const std::vector<std::string>& rest, std::vector<std::stri
 }
 
 }  // namespace
+
+void add_operands(QueryOptions& options, std::vector<std::string> operands) {
+  for (std::string& operand : operands) {
+    std::string& sql = options.sql;
+    if (sql.empty()) {
+      sql = std::move(operand);
+    } else {
+      options.parameters.push_back(std::move(operand));
+    }
+  }
+}
 
 // The options are explained in help.cpp.
 void add_query_options(CLI::App& command, QueryOptions& options) {

@@ -20,4 +20,7 @@ struct QueryOptions {
 /// As add_log_options.
 void add_query_options(CLI::App& command, QueryOptions& options);
 
+/// What stands behind `--`: SQL, if it was not given before, and parameters.
+void add_operands(QueryOptions& options, std::vector<std::string> operands);
+
 }  // namespace spillway

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/tail_command.h"
 
+#include "base/counted.h"
 #include "cli/failure.h"
 #include "cli/follower.h"
 #include "cli/log_reader.h"
@@ -82,11 +83,15 @@ class Listing {
 
 std::string empty_text(const TailOptions& options) {
   const bool is_bounded = !options.window.since.empty() || !options.window.until.empty();
-  std::string text = options.filter.is_empty() ? "no rows" : "no matching rows";
-  text += is_bounded ? " in this window" : "";
-  return text +
-         ": nothing was logged, or it could not be stored; an overloaded database looks like this "
-         "until its gap row comes";
+  const std::string where = is_bounded ? " in this window" : "";
+  const std::string what =
+      "nothing was logged, or it could not be stored; an overloaded database "
+      "looks like this until its gap row comes";
+  return options.filter.is_empty() ? "no rows" + where + ": " + what
+                                   : "the filter matched nothing" + where +
+                                         ": if there are no "
+                                         "rows without it either, " +
+                                         what;
 }
 
 // Talk on stderr about what stdout does not show.
@@ -97,8 +102,9 @@ void tell_what_is_missing(const TailOptions& options, const RowPrinter& printer,
   }
   const auto shown = static_cast<std::int64_t>(printer.gaps());
   if (listing.gaps() > shown) {
-    say("where this looked, " + std::to_string(listing.gaps() - shown) +
-        " more gap row(s) name records that were not stored; --context spillway shows them");
+    const std::int64_t more = listing.gaps() - shown;
+    say("where this looked, " + counted(more, "more gap row") + (more == 1 ? " names" : " name") +
+        " records that were not stored; --context spillway shows " + (more == 1 ? "it" : "them"));
   }
 }
 

@@ -54,6 +54,9 @@ Status check(const TailOptions& options) {
   if (options.is_follow && !window.until.empty()) {
     return {StatusCode::kInvalidArgument, "--follow has no end; leave --until out"};
   }
+  if (!options.is_follow && options.interval.count() != 0) {
+    return {StatusCode::kInvalidArgument, "--interval is for --follow; leave it out or add that"};
+  }
   if (!window.until.empty() && window.until <= window.since) {
     return {StatusCode::kInvalidArgument, "--until " + window.until + " is not after --since " +
                                               window.since + ": no row can be between them"};

@@ -92,6 +92,9 @@ Result<BaseUrl> parse_base_url(const std::string& url, const std::string& name) 
     return status;
   }
   const ParsedUrl parsed(url);
+  if (parsed.error() == CURLUE_BAD_PORT_NUMBER) {
+    return unusable_base_url(name, "has a bad port; it is a number from 0 to 65535");
+  }
   if (parsed.error() != CURLUE_OK) {
     return unusable_base_url(
         name, std::string("is not an https URL: ") + curl_url_strerror(parsed.error()));
@@ -104,8 +107,8 @@ Result<BaseUrl> parse_base_url(const std::string& url, const std::string& name) 
     return unusable_base_url(name, "is neither an https nor an http URL");
   }
   if (!base.is_https && !base.is_loopback) {
-    return unusable_base_url(name, "would send the token in the clear to " + base.peer +
-                                       "; use https (http goes to 127.0.0.1 and [::1] only)");
+    return unusable_base_url(name, "needs https: http would send the token in the clear to " +
+                                       base.peer + " (it is for 127.0.0.1 and [::1] only)");
   }
   return base;
 }

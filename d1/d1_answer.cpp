@@ -22,6 +22,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr int kHttpNotFound = 404;
+
 // The parts of JSON.
 
 // Null if `object` is no object or has no such member.
@@ -352,7 +354,10 @@ std::string what_instead_of_json(std::string_view body) {
 Status not_understood(const HttpAnswer& answer, const std::string& what) {
   const Status status =
       classify({.http_status = answer.http_status, .retry_after = answer.retry_after});
-  return status.with_message("HTTP " + std::to_string(answer.http_status) + " " + what);
+  // Cloudflare says its own 404 in JSON: whoever says this is somebody else.
+  const std::string way_out =
+      answer.http_status == kHttpNotFound ? "; correct the base URL (CLOUDFLARE_API_BASE_URL)" : "";
+  return status.with_message("HTTP " + std::to_string(answer.http_status) + " " + what + way_out);
 }
 
 // Where the string that begins at `begin` ends: its closing quote, or the end of all.

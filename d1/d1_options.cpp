@@ -98,8 +98,10 @@ Result<std::string> token_of_environment() {
   constexpr const char* kName = "CLOUDFLARE_API_TOKEN";
   const std::string token = environment_variable(kName);
   if (token.empty()) {
-    return Status(StatusCode::kConfig,
-                  "no token for D1: set CLOUDFLARE_API_TOKEN or name a file that holds one");
+    return Status(
+        StatusCode::kConfig,
+        "no token for D1: set CLOUDFLARE_API_TOKEN or name a file that holds one (--token-file of "
+        "the command line, OpenOptions::token_file)");
   }
   return usable_token(token, kName);
 }

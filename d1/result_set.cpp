@@ -11,6 +11,7 @@
 namespace spillway::internal {
 namespace {
 
+constexpr double kTwoTo53 = 9007199254740992.0;
 constexpr double kTwoTo63 = 9223372036854775808.0;
 
 std::string number_text(double number) {
@@ -55,15 +56,20 @@ Status refused(const Cell& cell, const char* wanted) {
   return refused(cell, [&] { return wanted; });
 }
 
-// The number itself, or a real that is exactly the same.
+// From 2^53 on a real may be what is left of an integer: D1 answers RETURNING so. NaN is none.
+bool may_be_rounded(const Value& value) {
+  const auto* real = std::get_if<double>(&value);
+  return real != nullptr && std::abs(*real) >= kTwoTo53;
+}
+
+// The number itself, or a real that is certainly the same.
 std::optional<std::int64_t> exact_integer(const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
     return *integer;
   }
   const auto* real = std::get_if<double>(&value);
-  const bool is_within = real != nullptr && *real >= -kTwoTo63 && *real < kTwoTo63;
-  return is_within && std::trunc(*real) == *real ? std::optional(static_cast<std::int64_t>(*real))
-                                                 : std::nullopt;
+  const bool is_exact = real != nullptr && !may_be_rounded(value) && std::trunc(*real) == *real;
+  return is_exact ? std::optional(static_cast<std::int64_t>(*real)) : std::nullopt;
 }
 
 std::optional<double> exact_real(const Value& value) {
@@ -84,6 +90,12 @@ std::string range_text(std::int64_t min, std::int64_t max) {
   return "an integer from " + std::to_string(min) + " to " + std::to_string(max);
 }
 
+const char* rounding_text(const Value& value) {
+  return may_be_rounded(value) ? "; it may have been rounded: SELECT it for all its digits, or "
+                                 "read it as a double"
+                               : "";
+}
+
 // "id, name, level": enough of them to see the slip.
 std::string list_of(std::span<const std::string> columns) {
   constexpr std::size_t kShown = 20;
@@ -99,7 +111,7 @@ std::string list_of(std::span<const std::string> columns) {
 Result<std::int64_t> read_integer(const Cell& cell, std::int64_t min, std::int64_t max) {
   const std::optional<std::int64_t> number = exact_integer(cell.value);
   if (!number || *number < min || *number > max) {
-    return refused(cell, [&] { return range_text(min, max); });
+    return refused(cell, [&] { return range_text(min, max) + rounding_text(cell.value); });
   }
   return *number;
 }

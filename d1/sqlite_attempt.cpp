@@ -73,7 +73,7 @@ Status run_rows(SqliteConnection& connection, SqliteStatement& prepared,
   }
   for (std::size_t index = 0; index < rows.size(); ++index) {
     Status status = run_row(connection, prepared, rows[index], result);
-    if (status.code() == StatusCode::kInvalidArgument) {
+    if (status.code() == StatusCode::kInvalidArgument && rows.size() > 1) {
       return status.with_message("row " + std::to_string(index + 1) + ": " + status.message());
     }
     if (!status.is_ok()) {

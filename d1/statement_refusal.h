@@ -5,15 +5,17 @@
 
 #include <spillway/status.h>
 
+#include "base/counted.h"
+
 #include <cstddef>
 #include <string>
 
 namespace spillway {
 
 [[nodiscard]] inline Status wrong_value_count(std::size_t parameters, std::size_t values) {
-  return {StatusCode::kInvalidArgument, "the statement has " + std::to_string(parameters) +
-                                            " parameters, but " + std::to_string(values) +
-                                            " values were given"};
+  return {StatusCode::kInvalidArgument, "the statement has " + counted(parameters, "parameter") +
+                                            ", but " + counted(values, "value") +
+                                            (values == 1 ? " was given" : " were given")};
 }
 
 /// `number`: which value, from 1.

@@ -7,41 +7,23 @@
 // URL is what CLOUDFLARE_API_BASE_URL wants. Database N is 00000000-0000-4000-8000-<N, 12 digits>.
 
 import { fstatSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { startEngine } from './engine.mjs';
+import { checkPort, Refusal, settingsOf } from './settings.mjs';
 
-const usage =
-  'usage: GATEWAY_TOKEN=SECRET node local.mjs [--port N] [--databases N] [--persist FOLDER]';
-
-function fail(why) {
-  console.error(`gateway: ${why}\n${usage}`);
-  process.exit(2);
-}
-
-function options() {
-  const text = (fallback) => ({ type: 'string', default: fallback });
+async function checkedSettings() {
   try {
-    const known = { port: text('0'), databases: text('1'), persist: text('') };
-    return parseArgs({ options: known }).values;
+    const settings = settingsOf(process.argv.slice(2), process.env);
+    await checkPort(settings.port);
+    return settings;
   } catch (error) {
-    return fail(error.message);
+    if (!(error instanceof Refusal)) throw error;
+    console.error(`gateway: ${error.message}`);
+    return process.exit(error.exitCode);
   }
 }
 
-function number(name, max) {
-  const text = given[name];
-  if (/^\d{1,5}$/.test(text) && Number(text) <= max) return Number(text);
-  return fail(`--${name}: "${text}" is no number up to ${max}`);
-}
-
-const given = options();
-const token = process.env.GATEWAY_TOKEN || fail('GATEWAY_TOKEN is not set');
-const starting = startEngine({
-  token,
-  databases: number('databases', 1000),
-  port: number('port', 65535),
-  folder: given.persist,
-});
+const settings = await checkedSettings();
+const { startEngine } = await import('./engine.mjs');
+const starting = startEngine(settings);
 
 // Also while it starts: the engine is a process of its own that must not be left behind.
 async function stop() {

@@ -2,10 +2,10 @@
 //
 // The gateway: D1 databases behind the routes of Cloudflare's REST API.
 //
-//   GET  …/accounts/{account}/d1/database               the databases
-//   GET  …/accounts/{account}/d1/database/{id}          one of them
-//   POST …/accounts/{account}/d1/database/{id}/query    runs SQL; rows as objects
-//   POST …/accounts/{account}/d1/database/{id}/raw      runs SQL; columns, and rows as arrays
+//   GET  /client/v4/accounts/{account}/d1/database      the databases
+//   GET  …/d1/database/{id}                             one of them
+//   POST …/d1/database/{id}/query                       runs SQL; rows as objects
+//   POST …/d1/database/{id}/raw                         runs SQL; columns, and rows as arrays
 //
 // env.TOKEN is the bearer secret; env.DATABASES says which binding serves which id:
 // {"00000000-0000-4000-8000-000000000000": "DB0"}.
@@ -17,7 +17,7 @@ import { asObjects, NoAnswer, Refused, run } from './database.mjs';
 import { isAuthorized } from './secret.mjs';
 import { Malformed, statementsIn } from './statements.mjs';
 
-const ROUTE = /^(?:\/client\/v4)?\/accounts\/[^/]+\/d1\/database(?:\/([^/]+)(?:\/(query|raw))?)?$/;
+const ROUTE = /^\/client\/v4\/accounts\/[^/]+\/d1\/database(?:\/([^/]+)(?:\/(query|raw))?)?$/;
 
 const description = (id, name) => ({ uuid: id, name, version: 'production' });
 

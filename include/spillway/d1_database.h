@@ -84,8 +84,9 @@ class D1Database final : public Database {
   /// Not so for RETURNING, PRAGMA and EXPLAIN, nor for `SELECT *` from a table that did not exist
   /// before the call, or where the server does not name the columns of an empty result: there a
   /// whole number below 2^53 comes back as an integer, any other as a real, and what is not UTF-8
-  /// as U+FFFD. Name the columns in place of `*`. Names that SQLite makes out of the text
-  /// (RETURNING a + ?1, CREATE TABLE t AS SELECT ?1) show what was sent: use AS.
+  /// as U+FFFD. Such a real may have been rounded, so that RowView::get refuses it as an integer:
+  /// SELECT it to get all its digits. Name the columns in place of `*`. Names that SQLite makes out
+  /// of the text (RETURNING a + ?1, CREATE TABLE t AS SELECT ?1) show what was sent: use AS.
   ///
   /// kInvalidArgument: no statements; a text that is not exactly one statement, or begins or ends a
   /// transaction; a wrong number of values; NaN or infinity. kTooBig: over a limit of traits(),

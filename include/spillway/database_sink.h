@@ -118,18 +118,22 @@ class OverrunWatch final : public spdlog::sinks::sink {
 
 class DatabaseSink final : public spdlog::sinks::sink {
  public:
-  /// Logs into the database that `url` names (`sqlite:PATH`); the file is created if need be, its
-  /// directory is not. A relative path means the directory that the process is in now, also after a
-  /// chdir. Starts two threads and returns at once: the database is not touched before
-  /// there is something to write, so a program starts also while it is locked, full or not there.
-  /// What is wrong with it then is told on stderr, and mended without a restart.
+  /// Logs into the database that `url` names: `sqlite:PATH`, or `d1://ACCOUNT_ID/DATABASE_ID` with
+  /// the token of CLOUDFLARE_API_TOKEN. A file is created if need be, its directory is not; a
+  /// relative path means the directory that the process is in now, also after a chdir. Starts two
+  /// threads and returns at once: the database is not touched before there is something to write,
+  /// so a program starts also while it is locked, full or not there. What is wrong with it then is
+  /// told on stderr, and mended without a restart.
   ///
-  /// Throws spdlog::spdlog_ex when no waiting can help: the URL has no known form, an option is out
-  /// of its bounds, or there is no thread to be had. The text names the thing and the way out.
+  /// Throws spdlog::spdlog_ex when no waiting can help: the URL has no known form, there is no
+  /// token for D1, an option is out of its bounds, or there is no thread to be had. The text names
+  /// the thing and the way out.
   explicit DatabaseSink(const std::string& url, PipelineOptions options = {})
       : DatabaseSink(checked_factory(url), std::move(options)) {}
 
-  /// The same with a database of your own making; see DatabaseFactory.
+  /// The same with a database of your own making, see DatabaseFactory, or with a token file:
+  ///
+  ///   database_sink_mt(*database_factory(url, OpenMode::kCreate, {.token_file = "…"}))
   explicit DatabaseSink(DatabaseFactory factory, PipelineOptions options = {})
       : pipeline_(started(std::move(factory), std::move(options))) {}
 

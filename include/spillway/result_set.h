@@ -140,7 +140,8 @@ class RowView {
   /// T is one of: an integer type, bool, double, std::string or std::string_view, Blob or
   /// std::span<const std::byte>, Value (whatever it is), or std::optional of one of them, which is
   /// empty for NULL. Nothing is converted but what stays exactly the same: 3.0 can be read as an
-  /// integer, 2^53 + 1 not as a double; a bool is 0 or 1; a text is no number.
+  /// integer, 2^53 + 1 not as a double; a bool is 0 or 1; a text is no number. A real from 2^53 on
+  /// is no integer: it may be a rounded one, as D1 answers to RETURNING. SELECT gives it exactly.
   ///
   /// kInvalidArgument: there is no such column, or its value is no T; the message names the column,
   /// what was wanted and what was found, but no text or blob.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// SqliteDatabase: a Database in a local SQLite file, with the same results as D1.
+// SqliteDatabase: a Database in a local SQLite file, with the same results as D1. Only what
+// RETURNING, PRAGMA and EXPLAIN answer is exact here and may be rounded there, see d1_database.h.
 //
 // Many processes may use the file at once. A new file, one without any table, gets 16 KiB pages,
 // auto_vacuum=INCREMENTAL and WAL; an existing one keeps what it has. A transaction of which all

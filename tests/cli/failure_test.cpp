@@ -14,6 +14,10 @@ TEST(Failure, SaysTheWayOut) {
   EXPECT_EQ(explained(Status(StatusCode::kRateLimited, "slow down")
                           .with_retry_after(std::chrono::milliseconds(1'500))),
             "slow down; wait 2 s");
+  EXPECT_EQ(
+      explained(
+          Status(StatusCode::kOverload, "HTTP 429").with_retry_after(std::chrono::seconds(7))),
+      "HTTP 429; the database has too much to do; wait 7 s");
   EXPECT_EQ(explained({StatusCode::kRateLimited, "slow down"}), "slow down; wait five minutes");
   EXPECT_EQ(explained({StatusCode::kAuth, "Authentication error"}),
             "Authentication error; check the token, in CLOUDFLARE_API_TOKEN or --token-file");

@@ -122,6 +122,19 @@ TEST_F(LogD1, WritesAFileThatWasPipedInToItsEndInSpiteOfLostAnswers) {
   EXPECT_EQ(d1.counts().by_fault["lost"], 3U) << "the faults were not met";
 }
 
+// One attempt of 10 s and the close of 5 s; a second attempt would make it 25 s.
+TEST_F(LogD1, WaitsAtTheEndForOneAttemptOfAD1ThatDoesNotAnswer) {
+  d1.set_rule([](const D1Request&) { return D1Fault::hang(D1Fault::Run::kNever); });
+  Subprocess process(log("30s"));
+  ASSERT_TRUE(process.feed("INFO one\n"));
+  const auto begin = Clock::system().steady_now();
+  const ProcessResult result = process.wait(seconds(60), Subprocess::Stdin::kClose);
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_THAT(result.out, HasSubstr("\"unreported\":1"));
+  EXPECT_GT(Clock::system().steady_now() - begin, seconds(9));
+  EXPECT_LT(Clock::system().steady_now() - begin, seconds(20));
+}
+
 TEST_F(LogD1, LeavesAFileWhereItIsWhenItIsAskedToStop) {
   lines = 60'000;  // Half a minute.
   Subprocess process(log("30s"));

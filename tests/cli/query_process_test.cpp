@@ -7,6 +7,8 @@
 
 #include "tests/cli/tail_fixture.h"
 
+#include <chrono>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,44 @@ TEST_F(Query, TakesEmptyAndNegativeParameters) {
   EXPECT_EQ(query({"SELECT ?1 AS a, ?2 AS b", "", "-5"}).out, "a\tb\n\t-5\n");
 }
 
+TEST_F(Query, TakesNothingBehindTwoDashesForAnOption) {
+  EXPECT_EQ(query({"--", "SELECT ?1 AS a, ?2 AS b", "-5", "--json"}).out, "a\tb\n-5\t--json\n");
+  EXPECT_EQ(query({"SELECT ?1 AS a, ?2 AS b", "x", "--", "-y"}).out, "a\tb\nx\t-y\n");
+  EXPECT_EQ(query({"--json", "--", "--comment\nSELECT '--' AS a"}).out, "{\"a\":\"--\"}\n");
+  EXPECT_EQ(query({"--", "SELECT ?1 AS a", "--"}).out, "a\n--\n");
+  EXPECT_THAT(refusal({"--"}, 2), HasSubstr("no SQL given"));
+  const ProcessResult tail = run(program({"tail", "--", "--db"}, {}));
+  EXPECT_EQ(tail.exit_code, 2);
+  EXPECT_EQ(tail.err, "spillway: unexpected argument '--db'; see spillway tail --help\n");
+}
+
+TEST_F(Query, TakesWhatStandsBehindAnOptionForItsValue) {
+  EXPECT_THAT(run(program({"tail", "--db", "sqlite:x.db", "--grep", "--"}, {})).err,
+              HasSubstr("the filter matched nothing: "));
+  EXPECT_THAT(run(program({"tail", "--db", "sqlite:x.db", "--grep", "--db="}, {})).err,
+              HasSubstr("the filter matched nothing: "));
+}
+
+TEST_F(Query, RefusesAnOptionWithAnEqualsSignAndNoValue) {
+  for (const std::string command : {"log", "tail", "query"}) {
+    std::vector<std::string> arguments = {command, "--token-file=", "--db", "sqlite:x.db"};
+    if (command == "query") {
+      arguments.insert(arguments.begin(), "d1");
+    }
+    const ProcessResult result = run(program(arguments, {}));
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, MatchesRegex("spillway: --token-file= has no value; to give an empty "
+                                         "one write --token-file ''; see spillway [a-z0-9 ]+ "
+                                         "--help\n"));
+  }
+  EXPECT_EQ(run(program({"tail", "--token-file", "", "--db", "sqlite:x.db"}, {})).exit_code, 0);
+}
+
+TEST_F(Query, SaysThatAnOptionIsGivenTwiceOrHasNoValue) {
+  EXPECT_THAT(refusal({"--db", "sqlite:y.db", "SELECT 1"}, 2), HasSubstr("--db is given twice;"));
+  EXPECT_THAT(refusal({"SELECT 1", "--token-file"}, 2), HasSubstr("--token-file has no value;"));
+}
+
 TEST_F(Query, WritesToAFileThatIsThereAndMakesNone) {
   EXPECT_THAT(query({"CREATE TABLE t(a)"}).err, HasSubstr("0 changed"));
   EXPECT_THAT(query({"INSERT INTO t VALUES(?), (?)", "x", "y"}).err, HasSubstr("2 changed"));
@@ -61,6 +101,19 @@ TEST_F(Query, WritesToAFileThatIsThereAndMakesNone) {
   EXPECT_FALSE(std::filesystem::exists(directory.path("none.db")));
 }
 
+TEST_F(Query, ChangesNothingInAFileWhenItIsInterrupted) {
+  Subprocess process(program({"d1", "query", "--db", "sqlite:x.db"},
+                             {"CREATE TABLE t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT "
+                              "i + 1 FROM n WHERE i < 1000000000) SELECT count(*) FROM n"}));
+  // Time to begin; a signal before that would find no handler.
+  EXPECT_FALSE(process.wait_for_text("spillway", std::chrono::seconds(1)));
+  process.send_signal(SIGINT);
+  const ProcessResult result = process.wait(std::chrono::seconds(20), Subprocess::Stdin::kClose);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, MatchesRegex("spillway: cancelled[^\n]*; nothing was changed\n"));
+  EXPECT_EQ(query_number(file, "SELECT count(*) FROM sqlite_master WHERE name = 't'"), 0);
+}
+
 TEST_F(Query, RefusesMoreThanOneStatement) {
   EXPECT_THAT(refusal({"DROP TABLE logs; DROP TABLE logs"}, 2), HasSubstr("more than one"));
   EXPECT_EQ(query_number(file, "SELECT count(*) FROM logs"), 0);
@@ -69,7 +122,8 @@ TEST_F(Query, RefusesMoreThanOneStatement) {
 TEST_F(Query, TellsAnErrorInOneLine) {
   EXPECT_THAT(refusal({"SELEC 1"}, 1), HasSubstr("syntax error"));
   EXPECT_THAT(refusal({"SELECT * FROM none"}, 1), HasSubstr("no such table"));
-  EXPECT_THAT(refusal({"SELECT ?", "a", "b"}, 2), HasSubstr("1 parameters, but 2 values"));
+  EXPECT_THAT(refusal({"SELECT ?", "a", "b"}, 2),
+              HasSubstr("spillway: the statement has 1 parameter, but 2 values were given\n"));
   EXPECT_THAT(refusal({"SELECT ?", "int:x"}, 2), HasSubstr("text:int:x"));
   EXPECT_THAT(refusal({}, 2), HasSubstr("no SQL given"));
   EXPECT_THAT(refusal({"SELECT 1", "--jso"}, 2), HasSubstr("unexpected argument '--jso'"));

@@ -99,6 +99,16 @@ TEST_F(ReadingD1, TailSaysWhatItMeansThatD1IsOverloaded) {
   EXPECT_EQ(d1.requests().size(), 1U) << "nothing is repeated";
 }
 
+TEST_F(ReadingD1, NamesTheSecondsThatAServerWantsToBeLeftAlone) {
+  fill(1);
+  const D1Fault proxy = D1Fault::answer({429, "error code: 1015", "text/plain"});
+  for (const D1Fault& fault : {D1Fault::rate_limited("7"), proxy.with_header("Retry-After", "7")}) {
+    d1.set_rule([&fault](const D1Request&) { return fault; });
+    EXPECT_THAT(run(program({"tail"})).err, EndsWith("; wait 7 s\n"));
+    EXPECT_THAT(run(program({"d1", "query"}, {"SELECT 1"})).err, EndsWith("; wait 7 s\n"));
+  }
+}
+
 TEST_F(ReadingD1, TailNamesTheTokenWhenD1RefusesIt) {
   ProcessOptions options = program({"tail"});
   options.env[1].second = "another-token";
@@ -162,6 +172,18 @@ TEST_F(ReadingD1, QueryWarnsWhereTheAnswerToAWriteWasLost) {
   EXPECT_EQ(d1.value("SELECT count(*) FROM logs"), "0");
 }
 
+TEST_F(ReadingD1, QueryThatIsInterruptedSaysThatItMayHaveBeenExecuted) {
+  fill(1);
+  d1.set_rule([](const D1Request&) { return D1Fault::hang(D1Fault::Run::kNow); });
+  Subprocess process(program({"d1", "query"}, {"DELETE FROM logs"}));
+  ASSERT_TRUE(d1.wait_for_requests(1));
+  process.send_signal(SIGINT);
+  const ProcessResult result = process.wait(seconds(10), Subprocess::Stdin::kClose);
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_THAT(result.err, AllOf(StartsWith("spillway: cancelled while waiting for the answer"),
+                                HasSubstr("look whether it was done before you do it again")));
+}
+
 // --- The token ---
 
 TEST_F(ReadingD1, TakesTheTokenFromAFileBeforeTheEnvironment) {
@@ -178,7 +200,7 @@ TEST_F(ReadingD1, RefusesAtOnceWithoutAToken) {
     options.env[1].second = "";
     const ProcessResult result = run(options);
     EXPECT_EQ(result.exit_code, 2) << command;
-    EXPECT_THAT(result.err, HasSubstr("CLOUDFLARE_API_TOKEN"));
+    EXPECT_THAT(result.err, AllOf(HasSubstr("CLOUDFLARE_API_TOKEN"), HasSubstr("--token-file")));
     options = program({command}, {"--token-file", "none"});
     EXPECT_EQ(run(options).exit_code, 2) << command;
   }

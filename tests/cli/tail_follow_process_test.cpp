@@ -90,7 +90,7 @@ TEST_F(TailFollow, DoesNotShowAsNewWhatItsListLeftOut) {
 
 TEST_F(TailFollow, FiltersWhatComes) {
   Subprocess process(follow({"--level", "error"}));
-  ASSERT_TRUE(process.wait_for_text("no matching rows", kPatience));
+  ASSERT_TRUE(process.wait_for_text("the filter matched nothing: ", kPatience));
   add_now(1, "quiet");
   add_now(2, "loud", 0, "ERROR");
   ASSERT_TRUE(process.wait_for_text("loud", kPatience));

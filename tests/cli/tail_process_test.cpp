@@ -131,6 +131,14 @@ TEST_F(Tail, SaysThatAnEmptyWindowCanBeASymptom) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("no rows in this window"), HasSubstr("overloaded")));
 }
 
+TEST_F(Tail, SaysFirstThatTheFilterMatchedNothing) {
+  add(1, "INFO", "here");
+  EXPECT_THAT(run(tail({"--grep", "nowhere"})).err,
+              StartsWith("spillway: the filter matched nothing: "));
+  EXPECT_THAT(run(tail({"--level", "error", "--since", "2026-08-28"})).err,
+              StartsWith("spillway: the filter matched nothing in this window: "));
+}
+
 TEST_F(Tail, MarksAGapRow) {
   add_gap();
   EXPECT_EQ(shown(),
@@ -173,6 +181,8 @@ TEST_F(Tail, RefusesValuesThatMakeNoSense) {
 TEST_F(Tail, RefusesOptionsThatContradictEachOther) {
   EXPECT_THAT(refused({"tail", "--db", "sqlite:x.db", "--since", "1h", "--until", "2h"}, 2).err,
               HasSubstr("is not after --since"));
+  EXPECT_THAT(refused({"tail", "--db", "sqlite:x.db", "--interval", "1s"}, 2).err,
+              HasSubstr("--interval is for --follow"));
   EXPECT_THAT(refused({"tail", "--db", "sqlite:x.db", "--follow", "--until", "1h"}, 2).err,
               HasSubstr("leave --until out"));
 }

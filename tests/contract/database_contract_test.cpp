@@ -262,9 +262,9 @@ TEST_P(DatabaseStatements, TakesBlanksAndCommentsAroundAStatement) {
 TEST_P(DatabaseStatements, SaysBothNumbersWhenTheValuesAreTooFewOrTooMany) {
   const Status few = status_of({{"SELECT ?, ?", {{"a", "b"}, {"a"}}}});
   EXPECT_EQ(few.code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(few.message(), "row 2: the statement has 2 parameters, but 1 values were given");
+  EXPECT_EQ(few.message(), "row 2: the statement has 2 parameters, but 1 value was given");
   EXPECT_EQ(status_of({{"SELECT ?"}}).message(),
-            "the statement has 1 parameters, but 0 values were given");
+            "the statement has 1 parameter, but 0 values were given");
   EXPECT_EQ(status_of({{"SELECT 1", {{"a"}}}}).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(status_of({{"SELECT ?3", {{"a"}}}}).code(), StatusCode::kInvalidArgument);
 }

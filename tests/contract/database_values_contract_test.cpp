@@ -3,6 +3,8 @@
 // Goal: values are the same in and out on each kind of database, although D1 knows only doubles.
 // Method: send them through parameters, look at them in the database with typeof() and hex(), and
 // take them back.
+#include <spillway/prepared_statement.h>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -254,6 +256,20 @@ TEST_P(DatabaseValues, GivesWholeNumbersOfReturningAndPragmaAsIntegers) {
       rows_of("PRAGMA table_info(k)"),
       ElementsAre(Row{std::int64_t{0}, "a", "INTEGER", std::int64_t{0}, {}, std::int64_t{1}},
                   Row{std::int64_t{1}, "b", "", std::int64_t{0}, {}, std::int64_t{0}}));
+}
+
+TEST_P(DatabaseValues, NeverGivesARoundedIntegerForAnExactOne) {
+  constexpr std::int64_t kOdd = 9007199254740993;
+  last_of({{"CREATE TABLE k(a INTEGER)"}});
+  const auto returned = database->prepare("INSERT INTO k VALUES(?) RETURNING a").bind(kOdd).run();
+  ASSERT_TRUE(returned);
+  const Result<std::int64_t> number = (*returned)[0].get<std::int64_t>("a");
+  EXPECT_TRUE(number ? *number == kOdd
+                     : number.error().message().find("SELECT it") != std::string::npos)
+      << number.status().message();
+  const auto selected = database->prepare("SELECT a FROM k").first<std::int64_t>("a");
+  ASSERT_TRUE(selected);
+  EXPECT_EQ(*selected, kOdd);
 }
 
 INSTANTIATE_TEST_SUITE_P(On, DatabaseValues, ::testing::ValuesIn(testing::database_kinds()),

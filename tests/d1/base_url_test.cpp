@@ -61,7 +61,16 @@ TEST(BaseUrl, IsNotHttpToAnythingElse) {
        {"http://api.example.com", "http://localhost:8787", "http://10.0.0.1", "http://[::2]",
         "http://[::ffff:127.0.0.1]", "http://127.0.0.1.example.com", "http://[::1%25eth0]",
         "http://0.0.0.0", "http://128.0.0.1", "http://127.0.0.1."}) {
-    EXPECT_THAT(refusal_of(url), AllOf(HasSubstr("base_url "), HasSubstr("in the clear"))) << url;
+    EXPECT_THAT(refusal_of(url),
+                AllOf(HasSubstr("base_url needs https: "), HasSubstr("in the clear")))
+        << url;
+  }
+}
+
+TEST(BaseUrl, HasAPortThatIsOne) {
+  for (const char* url :
+       {"https://example.com:99999", "https://example.com:x", "http://[::1]:-1"}) {
+    EXPECT_THAT(refusal_of(url), HasSubstr("base_url has a bad port")) << url;
   }
 }
 

@@ -315,6 +315,9 @@ TEST(D1Answer, TellsWhatCameInPlaceOfJson) {
             "HTTP 503 with a plain text: upstream request timeout");
   EXPECT_EQ(failure("error code: 1015\n", 429).message(),
             "HTTP 429 with a plain text: error code: 1015");
+  EXPECT_EQ(failure("no such page", 404).message(),
+            "HTTP 404 with a plain text: no such page; correct the base URL "
+            "(CLOUDFLARE_API_BASE_URL)");
   EXPECT_EQ(failure("bytes \xFF", 503).message(), "HTTP 503 with a body that is not whole JSON");
   const struct {
     int http_status;

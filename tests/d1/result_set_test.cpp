@@ -65,7 +65,6 @@ TEST(RowView, RefusesAnIntegerThatTheTypeCannotHold) {
 
 TEST(RowView, ConvertsBetweenIntegerAndRealOnlyWhereNothingChanges) {
   EXPECT_EQ(*read<std::int64_t>(3.0), 3);
-  EXPECT_EQ(*read<std::int64_t>(-9223372036854775808.0), kMin);
   EXPECT_EQ(*read<double>(std::int64_t{3}), 3.0);
   EXPECT_EQ(*read<double>(kMin), -9223372036854775808.0);
   EXPECT_EQ(*read<double>(std::int64_t{9007199254740992}), kTwoTo53);
@@ -74,6 +73,18 @@ TEST(RowView, ConvertsBetweenIntegerAndRealOnlyWhereNothingChanges) {
   EXPECT_THAT(refusal<std::int64_t>(std::numeric_limits<double>::quiet_NaN()), HasSubstr("nan"));
   EXPECT_THAT(refusal<double>(std::int64_t{9007199254740993}), HasSubstr("9007199254740993"));
   EXPECT_THAT(refusal<double>(kMax), HasSubstr("a number that a double holds exactly"));
+}
+
+TEST(RowView, RefusesARealAsAnIntegerThatMayHaveBeenRounded) {
+  EXPECT_EQ(*read<std::int64_t>(kTwoTo53 - 1), 9007199254740991);
+  EXPECT_EQ(*read<std::int64_t>(1 - kTwoTo53), -9007199254740991);
+  for (const double real : {kTwoTo53, -kTwoTo53, 1e18, -9223372036854775808.0, 1e300}) {
+    EXPECT_THAT(refusal<std::int64_t>(real), HasSubstr("may have been rounded: SELECT it"));
+    EXPECT_THAT(refusal<std::uint64_t>(real), HasSubstr("may have been rounded: SELECT it"));
+    EXPECT_EQ(*read<double>(real), real);
+  }
+  EXPECT_THAT(refusal<std::int64_t>(2.5), Not(HasSubstr("rounded")));
+  EXPECT_THAT(refusal<std::uint8_t>(300.0), Not(HasSubstr("rounded")));
 }
 
 TEST(RowView, TakesOnlyZeroAndOneForATruth) {

@@ -129,9 +129,9 @@ TEST_F(SqliteDatabaseTest, GivesTheRowsOfReturning) {
 TEST_F(SqliteDatabaseTest, SaysBothNumbersWhenTheValuesAreTooFewOrTooMany) {
   const Status few = status_of({{"SELECT ?, ?", {{"a", "b"}, {"a"}}}});
   EXPECT_EQ(few.code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(few.message(), "row 2: the statement has 2 parameters, but 1 values were given");
+  EXPECT_EQ(few.message(), "row 2: the statement has 2 parameters, but 1 value was given");
   const Status none = status_of({{"SELECT ?"}});
-  EXPECT_EQ(none.message(), "the statement has 1 parameters, but 0 values were given");
+  EXPECT_EQ(none.message(), "the statement has 1 parameter, but 0 values were given");
   EXPECT_EQ(status_of({{"SELECT 1", {{"a"}}}}).code(), StatusCode::kInvalidArgument);
 }
 

@@ -133,3 +133,14 @@ test('keeps texts whole that lie across two pieces', async () => {
   assert.equal((await ask(database, new ReadableStream({ pull }))).status, 200);
   assert.equal(seen, "SELECT '€'");
 });
+
+test('has no route without the prefix of the API, as Cloudflare', async () => {
+  const bare = new Request('http://x/accounts/a/d1/database/id/raw', {
+    method: 'POST',
+    headers: { authorization: 'Bearer sesame' },
+    body: select,
+  });
+  const response = await worker.fetch(bare, environment(databaseWith('[]')));
+  const { errors } = await response.json();
+  assert.deepEqual([response.status, errors[0].code], [404, 7003]);
+});

@@ -330,6 +330,19 @@ Findings check_test_name(const std::string& path, const std::set<std::string>& k
   return {{path, 1, last + " is not a kind here; leave it out or take one of" + known}};
 }
 
+// Whether `block` is the whole example, or some of its statements: lines of a function's body,
+// which are set in by two blanks there.
+bool is_sample(std::string_view block, std::string_view example) {
+  std::string inner = "\n";
+  bool is_at_begin = true;
+  for (const char c : block) {
+    inner += is_at_begin && c != '\n' ? "  " : "";
+    inner += c;
+    is_at_begin = c == '\n';
+  }
+  return block == body_of(example) || example.find(inner) != std::string_view::npos;
+}
+
 Findings check_samples(const SourceFile& document, const std::vector<SourceFile>& examples) {
   constexpr std::string_view kBegin = "\n```cpp\n";
   constexpr std::string_view kEnd = "\n```\n";
@@ -342,8 +355,9 @@ Findings check_samples(const SourceFile& document, const std::vector<SourceFile>
     at += kBegin.size();
     const std::string_view block = text.substr(at, text.find(kEnd, at) + 1 - at);
     if (std::none_of(examples.begin(), examples.end(),
-                     [&](const SourceFile& example) { return block == body_of(example.text); })) {
-      findings.push_back({document.path, line, "is no file of examples/; copy the file here"});
+                     [&](const SourceFile& example) { return is_sample(block, example.text); })) {
+      findings.push_back({document.path, line,
+                          "is no file of examples/, nor lines of a function there; copy them"});
     }
     ++blocks;
   }

@@ -58,8 +58,9 @@ using Findings = std::vector<Finding>;
 /// as a unit test unnoticed.
 [[nodiscard]] Findings check_test_name(const std::string& path, const std::set<std::string>& kinds);
 
-/// Each ```cpp block of `document` is one of `examples` as a whole, without its SPDX line, so that
-/// what readers copy has been built and run. A document without a block has one finding too.
+/// Each ```cpp block of `document` is one of `examples` as a whole, without its SPDX line, or whole
+/// lines of a function of it, so that what readers copy has been built and run. A document without
+/// a block has one finding too.
 [[nodiscard]] Findings check_samples(const SourceFile& document,
                                      const std::vector<SourceFile>& examples);
 

@@ -220,14 +220,17 @@ TEST(TestName, SaysWhatItTests) {
 }
 
 TEST(Samples, AreWholeFilesOfTheExamples) {
-  const std::vector<SourceFile> examples = {{"examples/a.cpp", "// SPDX\nint a;\n"},
-                                            {"examples/b.cpp", "// SPDX\nint b;\nint c;\n"}};
+  std::vector<SourceFile> examples = {{"examples/a.cpp", "// SPDX\nint a;\n"},
+                                      {"examples/b.cpp", "// SPDX\nint b;\nint c;\n"}};
   const auto samples = [&](const std::string& text) {
     return told(check_samples({"README.md", text}, examples));
   };
   EXPECT_THAT(samples("x\n\n```cpp\nint b;\nint c;\n```\n\n```cpp\nint a;\n```\n"), IsEmpty());
   EXPECT_THAT(samples("x\n\n```cpp\nint b;\n```\n\n```cpp\nint a;\n```\ny\n"),
               ElementsAre(HasSubstr("3: is no file of examples/")));
+  examples.push_back({"examples/c.cpp", "// SPDX\nint f() {\n  int d;\n\n  return d;\n}\n"});
+  EXPECT_THAT(samples("x\n\n```cpp\nint d;\n\nreturn d;\n```\n"), IsEmpty());
+  EXPECT_THAT(samples("x\n\n```cpp\nint d;\nreturn d;\n```\n"), testing::SizeIs(1));
   EXPECT_THAT(samples("```sh\nls\n```\n"), ElementsAre(HasSubstr("1: shows no C++")));
 }
 
