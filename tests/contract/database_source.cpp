@@ -27,7 +27,7 @@ class SqliteSource final : public DatabaseSource {
 
 std::unique_ptr<Database> open_d1(D1Options options, Access access) {
   options.is_read_only = access == Access::kReadOnly;
-  return std::move(D1Database::open(std::move(options))).value();
+  return std::move(D1Database::open(options)).value();
 }
 
 class ScriptedSource final : public DatabaseSource {
