@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/sinks/spdlog_fixture.h"
+#include "tests/support/scoped_environment.h"
 
 namespace spillway::testing {
 namespace {
@@ -249,6 +250,16 @@ TEST_F(DatabaseSink, RefusesWhatNoWaitingCanMendWithOneLineThatNamesIt) {
   }
   EXPECT_THAT(error_of([] { Sink sink(DatabaseFactory{}); }), HasSubstr("factory is empty"));
   EXPECT_TRUE(std::filesystem::is_empty(directory.path())) << "nothing was opened";
+}
+
+TEST_F(DatabaseSink, ThrowsWithoutATokenForD1UnlessAFileHoldsIt) {
+  const ScopedEnvironment environment({{"CLOUDFLARE_API_TOKEN", ""}});
+  const std::string url = "d1://acc/db";
+  EXPECT_THAT(error_of([&] { Sink sink(url); }), HasSubstr("no token for D1"));
+  const std::string file = directory.path("token");
+  EXPECT_EQ(
+      error_of([&] { Sink sink(*database_factory(url, OpenMode::kCreate, {.token_file = file})); }),
+      "nothing was thrown");
 }
 
 TEST_F(DatabaseSink, StartsWithoutItsDirectoryAndDeliversOnceThatIsThere) {
