@@ -10,6 +10,7 @@
 #include "d1/exact_select.h"
 #include "d1/http_answer.h"
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,8 +20,10 @@ namespace spillway {
 /// columns. The columns of a wrapped one have names of no use, or none where it gave no rows.
 ///
 /// A failure is classified by classify(); an answer that cannot be understood is kLost, unless its
-/// HTTP status says more.
-[[nodiscard]] Result<std::vector<StatementResult>> read_answer(const HttpAnswer& answer,
-                                                               std::span<const CellForms> forms);
+/// HTTP status says more. What says success under an HTTP status that does not may have been
+/// executed. `is_over` is asked now and then while a large answer is read: true ends that (kLost).
+[[nodiscard]] Result<std::vector<StatementResult>> read_answer(
+    const HttpAnswer& answer, std::span<const CellForms> forms,
+    const std::function<bool()>& is_over = {});
 
 }  // namespace spillway

@@ -33,6 +33,7 @@ TEST(SigpipeGuardStress, ManyThreadsShareOneSignalOfTheProcess) {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int number = 0; number < kThreads; ++number) {
     threads.emplace_back(guard_often, number == 0);
   }
