@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/parameter.h"
 #include "cli/result_text.h"
+#include "d1/sql_text.h"
 
 #include <unistd.h>
 
@@ -55,10 +56,16 @@ Result<ResultSet> query(Database& database, const QueryOptions& options, Row val
   return statement.bind_rows({std::move(values)}).all();
 }
 
+Effect effect_of(const std::string& sql) {
+  const auto statement = parse_statement(sql);
+  return statement && statement->does_read_only ? Effect::kReads : Effect::kMayWrite;
+}
+
 ExitCode run_on(Database& database, const QueryOptions& options, Row values) {
   const auto result = query(database, options, std::move(values));
   if (!result) {
-    return refuse(exit_code_of_statement(result.error()), explained(result.error()));
+    return refuse(exit_code_of_statement(result.error()),
+                  explained(result.error(), effect_of(options.sql)));
   }
   const Printed printed = print_out(text_of(*result, options.is_json));
   say(summary(*result, database.traits().dialect));
