@@ -96,6 +96,10 @@ Status Status::changed(Change&& change) const {
   return copy;
 }
 
+Status Status::with_code(StatusCode code) const {
+  return changed([&](Detail& detail) { detail.code = code; });
+}
+
 Status Status::with_execution(Execution execution) const {
   return changed([&](Detail& detail) { detail.execution = execution; });
 }

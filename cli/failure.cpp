@@ -16,14 +16,17 @@ std::string wait_advice(const Status& failure, const char* otherwise) {
                : otherwise;
 }
 
-std::string lost_advice(const Status& failure) {
-  return failure.execution() == Execution::kMaybe
-             ? "no certain answer came; look whether it was done before you do it again"
-             : wait_advice(failure, "try again");
+std::string doubt_advice(const Status& failure) {
+  const std::string doubt =
+      failure.code() == StatusCode::kLost ? "no certain answer came" : "it may have been executed";
+  return doubt + "; look whether it was done before you do it again";
 }
 
 // Empty: the message says it all.
-std::string advice(const Status& failure) {
+std::string advice(const Status& failure, Effect effect) {
+  if (effect == Effect::kMayWrite && failure.execution() == Execution::kMaybe) {
+    return doubt_advice(failure);
+  }
   switch (failure.code()) {
     case StatusCode::kOverload:
       return "the database has too much to do; " +
@@ -33,9 +36,8 @@ std::string advice(const Status& failure) {
     case StatusCode::kCancelled:
       return "nothing was changed";
     case StatusCode::kTransient:
-      return wait_advice(failure, "try again");
     case StatusCode::kLost:
-      return lost_advice(failure);
+      return wait_advice(failure, "try again");
     case StatusCode::kTooBig:
       return "ask for less at once";
     case StatusCode::kStorageFull:
@@ -51,8 +53,8 @@ std::string advice(const Status& failure) {
 
 }  // namespace
 
-std::string explained(const Status& failure) {
-  const std::string way_out = advice(failure);
+std::string explained(const Status& failure, Effect effect) {
+  const std::string way_out = advice(failure, effect);
   return way_out.empty() ? failure.message() : failure.message() + "; " + way_out;
 }
 

@@ -7,12 +7,17 @@
 
 #include "cli/exit_code.h"
 
+#include <cstdint>
 #include <string>
 
 namespace spillway {
 
-/// The failure's message and, by its class, the way out.
-[[nodiscard]] std::string explained(const Status& failure);
+/// What a statement can do to the database.
+enum class Effect : std::uint8_t { kReads, kMayWrite };
+
+/// The failure's message and, by its class, the way out. Nobody is told to repeat what may write
+/// and may have been executed.
+[[nodiscard]] std::string explained(const Status& failure, Effect effect = Effect::kMayWrite);
 
 /// Says it, and gives the code to end with.
 [[nodiscard]] ExitCode refuse(ExitCode code, const std::string& why);

@@ -102,7 +102,7 @@ Status Follower::persist(const std::function<Status()>& step) {
   bool is_told = false;
   while (!status.is_ok() && helps_to_wait(status.code()) && !must_end()) {
     if (!is_told) {
-      say(explained(status) + "; --follow keeps trying");
+      say(explained(status, Effect::kReads) + "; --follow keeps trying");
       is_told = true;
     }
     if (stop_.wait_for(pause_after(status, interval_))) {
@@ -132,7 +132,7 @@ ExitCode Follower::exit_code(const Status& status) const {
   if (status.is_ok() || status.code() == StatusCode::kCancelled || must_end()) {
     return ExitCode::kDone;
   }
-  say(explained(status));
+  say(explained(status, Effect::kReads));
   return exit_code_of_statement(status);
 }
 

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -147,8 +148,10 @@ int main(int argc, char** argv) {
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   try {
     return static_cast<int>(run(argc, argv));
-  } catch (const std::exception& error) {  // The last line of defence: memory ran out.
+  } catch (const std::bad_alloc&) {  // There may be no memory for a text of our own.
+    spillway::say_out_of_memory();
+  } catch (const std::exception& error) {  // The last line of defence.
     spillway::say(error.what());
-    return static_cast<int>(ExitCode::kError);
   }
+  return static_cast<int>(ExitCode::kError);
 }

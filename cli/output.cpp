@@ -87,4 +87,8 @@ void say(const std::string& text) {
   static_cast<void>(write_all(STDERR_FILENO, "spillway: " + one_line(text) + '\n'));
 }
 
+void say_out_of_memory() noexcept {
+  static_cast<void>(write_all(STDERR_FILENO, "spillway: out of memory\n"));
+}
+
 }  // namespace spillway

@@ -31,5 +31,7 @@ enum class Printed : unsigned char {
 
 /// One line on stderr: "spillway: " and `text`, as one_line makes it.
 void say(const std::string& text);
+/// The same, of the lack of memory.
+void say_out_of_memory() noexcept;
 
 }  // namespace spillway

@@ -10,6 +10,7 @@
 #include "cli/result_text.h"
 #include "cli/stop_signals.h"
 #include "cli/stop_watcher.h"
+#include "d1/sql_text.h"
 
 #include <unistd.h>
 
@@ -61,6 +62,11 @@ Result<ResultSet> query(Database& database, const QueryOptions& options, Row val
   return statement.bind_rows({std::move(values)}).all(limits);
 }
 
+Effect effect_of(const std::string& sql) {
+  const auto statement = parse_statement(sql);
+  return statement && statement->does_read_only ? Effect::kReads : Effect::kMayWrite;
+}
+
 // A signal stops the statement, so that what became of it is known and said.
 ExitCode run_on(Database& database, const QueryOptions& options, Row values) {
   const auto stop_fd = install_stop_signals();
@@ -69,7 +75,8 @@ ExitCode run_on(Database& database, const QueryOptions& options, Row values) {
   }
   const auto result = query(database, options, std::move(values), StopWatcher(*stop_fd));
   if (!result) {
-    return refuse(exit_code_of_statement(result.error()), explained(result.error()));
+    return refuse(exit_code_of_statement(result.error()),
+                  explained(result.error(), effect_of(options.sql)));
   }
   const Printed printed = print_out(text_of(*result, options.is_json));
   say(summary(*result, database.traits().dialect));

@@ -10,7 +10,9 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace spillway {
@@ -113,12 +115,19 @@ void append_aligned(const Line& line, const std::vector<std::size_t>& widths, st
   out += '\n';
 }
 
+// A name that comes again gets a number: "a", "a:2".
 std::vector<std::string> json_names(const std::vector<std::string>& columns) {
+  std::set<std::string> taken(columns.begin(), columns.end());
   std::map<std::string, int> counts;
   std::vector<std::string> names;
   for (const std::string& column : columns) {
-    const int count = ++counts[column];
-    names.push_back(count == 1 ? column : column + ':' + std::to_string(count));
+    std::string name = column;
+    if (++counts[column] > 1) {
+      while (!taken.insert(name = column + ':' + std::to_string(counts[column])).second) {
+        ++counts[column];  // A column of its own may be called so.
+      }
+    }
+    names.push_back(std::move(name));
   }
   return names;
 }

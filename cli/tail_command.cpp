@@ -112,7 +112,7 @@ ExitCode list_once(const TailOptions& options, LogReader& reader, RowPrinter& pr
   Listing listing(options, reader,
                   [&printer](const std::vector<LogRow>& rows) { return printer.print(rows); });
   if (const Status status = listing.run(); !status.is_ok()) {
-    return refuse(exit_code_of_statement(status), explained(status));
+    return refuse(exit_code_of_statement(status), explained(status, Effect::kReads));
   }
   if (printer.state() == Printed::kAll) {
     tell_what_is_missing(options, printer, listing);

@@ -30,7 +30,26 @@ bool is_lack_of_libcurl(CURLcode code) noexcept {
          code == CURLE_UNKNOWN_OPTION;
 }
 
+// So begins libcurl's text about the URL of a proxy that it does not understand, which holds all of
+// it, password and all. Source: docs/facts.md, "HTTP".
+bool is_about_proxy_url(const TransferOutcome& outcome) {
+  return outcome.what.starts_with("Unsupported proxy");
+}
+
+// Libcurl may take a URL apart in another way than its writer meant, and have a part of the
+// password for the host that it names. What it says of a proxy's answer holds nothing of that.
+bool may_name_user(const TransferOutcome& outcome) {
+  return outcome.may_name_user && !outcome.is_sent &&
+         outcome.what.find("CONNECT") == std::string::npos;
+}
+
 std::string words_of(const TransferOutcome& outcome) {
+  if (outcome.has_no_descriptor) {
+    return "no file descriptor is free, this program has too many files open";
+  }
+  if (may_name_user(outcome)) {
+    return curl_easy_strerror(outcome.code);
+  }
   // A connection that died under a request; libcurl's words are about its own repeating.
   const bool is_unrepeated =
       outcome.code == CURLE_SEND_FAIL_REWIND || outcome.code == CURLE_ABORTED_BY_CALLBACK;
@@ -43,11 +62,22 @@ Status after_cancel(const TransferOutcome& outcome, const std::string& peer) {
              : Status(StatusCode::kCancelled, "cancelled before all was sent to " + peer);
 }
 
+Status unusable_proxy(const std::string& peer) {
+  return {StatusCode::kConfig,
+          "cannot reach " + peer +
+              ": libcurl cannot use the URL of the proxy that the environment names (https_proxy, "
+              "ALL_PROXY); its scheme is http, https or socks5, and a character like #, / or @ in "
+              "a user or password is written as %23, %2F or %40"};
+}
+
 Status before_sending(const TransferOutcome& outcome, const std::string& peer) {
   if (is_about_trust(outcome.code)) {
     return {StatusCode::kConfig,
             "no trusted connection to " + peer + ": " + words_of(outcome) +
                 "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file of certificates to trust"};
+  }
+  if (is_about_proxy_url(outcome)) {
+    return unusable_proxy(peer);
   }
   const StatusCode code =
       is_lack_of_libcurl(outcome.code) ? StatusCode::kConfig : StatusCode::kTransient;
@@ -57,8 +87,7 @@ Status before_sending(const TransferOutcome& outcome, const std::string& peer) {
 Status after_sending(const TransferOutcome& outcome, const std::string& peer) {
   if (outcome.is_answer_too_large || outcome.code == CURLE_FILESIZE_EXCEEDED) {
     return Status(StatusCode::kTooBig, "the answer of " + peer + " is larger than " +
-                                           std::to_string(outcome.answer_bytes_max) +
-                                           " bytes; ask for less at once")
+                                           std::to_string(outcome.answer_bytes_max) + " bytes")
         .with_execution(Execution::kMaybe);
   }
   return {StatusCode::kLost, "no whole answer from " + peer + ": " + words_of(outcome)};
@@ -70,6 +99,10 @@ Status transport_status(const TransferOutcome& outcome, std::string_view peer) {
   const std::string name(peer);
   if (outcome.is_cancelled) {
     return after_cancel(outcome, name);
+  }
+  if (outcome.is_out_of_memory) {
+    return Status(StatusCode::kInternal, "out of memory")
+        .with_execution(outcome.is_sent ? Execution::kMaybe : Execution::kNo);
   }
   if (outcome.code != CURLE_OK) {
     return outcome.is_sent ? after_sending(outcome, name) : before_sending(outcome, name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "d1/curl_transfer.h"
 
+#include "d1/environment.h"
 #include "d1/sigpipe_guard.h"
 
 #include <fcntl.h>
@@ -8,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -29,6 +32,14 @@ constexpr int kPollMs = 1000;
 bool is_libcurl_ready() {
   static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
   return code == CURLE_OK;
+}
+
+// True if a proxy that libcurl may use wants a user: "http://user:password@proxy:8080".
+bool has_proxy_user() {
+  constexpr const char* kVariables[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+  return std::any_of(std::begin(kVariables), std::end(kVariables), [](const char* name) {
+    return environment_variable(name).find('@') != std::string::npos;
+  });
 }
 
 long as_long(std::chrono::milliseconds time) {
@@ -57,7 +68,7 @@ class RunningTransfer {
 }  // namespace
 
 CurlTransfer::CurlTransfer(const TransferOptions& options)
-    : answer_bytes_max_(options.answer_bytes_max) {}
+    : answer_bytes_max_(options.answer_bytes_max), may_use_proxy_(!options.must_go_direct) {}
 
 CurlTransfer::~CurlTransfer() {
   const SigpipeGuard no_sigpipe;  // Connections are closed here.
@@ -175,24 +186,29 @@ void CurlTransfer::set_callbacks() {
 }
 
 TransferOutcome CurlTransfer::post(std::string_view body, std::chrono::milliseconds timeout,
-                                   const std::stop_token& cancel) {
+                                   const std::stop_token& cancel, ConnectionUse use) {
   const SigpipeGuard no_sigpipe;
   outcome_ = {};
   outcome_.answer_bytes_max = answer_bytes_max_;
   unsent_ = body;
+  has_opened_socket_ = false;
   has_begun_sending_ = false;
   error_text_.fill('\0');
   set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
   set(CURLOPT_TIMEOUT_MS, as_long(timeout));
-  const CURLcode code = run(cancel);
+  set(CURLOPT_FRESH_CONNECT, use == ConnectionUse::kFresh ? 1L : 0L);
+  note_end(run(cancel));
+  return std::move(outcome_);
+}
 
+void CurlTransfer::note_end(CURLcode code) {
   long http_status = 0;
   curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &http_status);
   outcome_.code = code;
   outcome_.what = error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(code);
   outcome_.http_status = static_cast<int>(http_status);
+  outcome_.may_name_user = code != CURLE_OK && may_use_proxy_ && has_proxy_user();
   outcome_.is_sent = has_begun_sending_ && unsent_.empty();
-  return std::move(outcome_);
 }
 
 CURLcode CurlTransfer::run(const std::stop_token& cancel) {
@@ -230,6 +246,9 @@ std::optional<CURLcode> CurlTransfer::advance() {
 // Source: docs/facts.md, "HTTP".
 int CurlTransfer::on_request(void* self, char*, char*, int, int) noexcept {
   auto& transfer = *static_cast<CurlTransfer*>(self);
+  if (!transfer.has_begun_sending_) {
+    transfer.outcome_.is_on_kept_connection = !transfer.has_opened_socket_;
+  }
   return transfer.has_begun_sending_ ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
@@ -240,6 +259,12 @@ std::size_t CurlTransfer::on_read(char* buffer, std::size_t size, std::size_t co
   transfer.unsent_.remove_prefix(bytes);
   transfer.has_begun_sending_ = true;
   return bytes;
+}
+
+// For a callback of libcurl's, which nothing may unwind through: ends the transfer.
+std::size_t CurlTransfer::no_memory(CurlTransfer& transfer) noexcept {
+  transfer.outcome_.is_out_of_memory = true;
+  return 0;
 }
 
 std::size_t CurlTransfer::on_write(char* data, std::size_t size, std::size_t count,
@@ -254,35 +279,41 @@ std::size_t CurlTransfer::on_write(char* data, std::size_t size, std::size_t cou
   try {
     body.append(data, bytes);
     return bytes;
-  } catch (const std::exception&) {  // Nothing may unwind through libcurl.
-    return 0;
+  } catch (const std::exception&) {
+    return no_memory(transfer);
   }
 }
 
 std::size_t CurlTransfer::on_header(char* data, std::size_t size, std::size_t count,
                                     void* self) noexcept {
+  auto& transfer = *static_cast<CurlTransfer*>(self);
+  transfer.outcome_.has_answer_begun = true;
   try {
-    static_cast<CurlTransfer*>(self)->outcome_.headers.take({data, size * count});
+    transfer.outcome_.headers.take({data, size * count});
     return size * count;
-  } catch (const std::exception&) {  // As above.
-    return 0;
+  } catch (const std::exception&) {
+    return no_memory(transfer);
   }
 }
 
 curl_socket_t CurlTransfer::on_socket(void* self, curlsocktype, curl_sockaddr* address) noexcept {
+  auto& transfer = *static_cast<CurlTransfer*>(self);
   const int descriptor =
       ::socket(address->family, address->socktype | kCloseOnExec, address->protocol);
   if (kCloseOnExec == 0 && descriptor >= 0) {
     ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   }
+  transfer.has_opened_socket_ = true;
+  transfer.outcome_.has_no_descriptor = descriptor < 0 && (errno == EMFILE || errno == ENFILE);
   if (descriptor < 0) {
     return CURL_SOCKET_BAD;
   }
   try {
-    static_cast<CurlTransfer*>(self)->sockets_.push_back(descriptor);
+    transfer.sockets_.push_back(descriptor);
     return descriptor;
-  } catch (const std::exception&) {  // As above.
+  } catch (const std::exception&) {
     ::close(descriptor);
+    static_cast<void>(no_memory(transfer));
     return CURL_SOCKET_BAD;
   }
 }

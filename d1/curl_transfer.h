@@ -17,6 +17,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -48,10 +49,17 @@ struct TransferOutcome {
   bool is_cancelled = false;
   bool is_answer_too_large = false;
   std::size_t answer_bytes_max = 0;
+  bool is_out_of_memory = false;
+  bool has_no_descriptor = false;  ///< No socket could be made: this process has too many files.
+  bool may_name_user = false;      ///< `what` may hold a part of a proxy's user and password.
+  bool has_answer_begun = false;   ///< A line of it has come.
+  bool is_on_kept_connection = false;
   /// All of the request's body was handed to libcurl: the server may have got it. False: nobody
   /// can have executed what it says.
   bool is_sent = false;
 };
+
+enum class ConnectionUse : std::uint8_t { kKept, kFresh };
 
 class CurlTransfer {
  public:
@@ -62,9 +70,11 @@ class CurlTransfer {
   ~CurlTransfer();
 
   /// Blocks until there is an answer, a failure, `timeout` (at least 1 ms) or a cancel, which is
-  /// noticed at once. The body is sent once: libcurl repeats nothing by itself.
+  /// noticed at once. The body is sent once: libcurl repeats nothing by itself. kFresh makes a
+  /// connection of its own, which is kept then.
   [[nodiscard]] TransferOutcome post(std::string_view body, std::chrono::milliseconds timeout,
-                                     const std::stop_token& cancel);
+                                     const std::stop_token& cancel,
+                                     ConnectionUse use = ConnectionUse::kKept);
 
   /// In a forked child: closes the sockets there and nothing else, so that the parent's closing
   /// them ends the connection, and leaks the rest of `transfer`: libcurl would say goodbye.
@@ -93,7 +103,11 @@ class CurlTransfer {
   static curl_socket_t on_socket(void* self, curlsocktype purpose, curl_sockaddr* address) noexcept;
   static int on_close(void* self, curl_socket_t descriptor) noexcept;
 
+  void note_end(CURLcode code);
+  static std::size_t no_memory(CurlTransfer& transfer) noexcept;
+
   const std::size_t answer_bytes_max_;
+  const bool may_use_proxy_;
   std::vector<curl_socket_t> sockets_;  // That are open.
   std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_{nullptr,
                                                                        &curl_slist_free_all};
@@ -104,6 +118,7 @@ class CurlTransfer {
 
   // Of the request that runs.
   std::string_view unsent_;
+  bool has_opened_socket_ = false;
   bool has_begun_sending_ = false;
   TransferOutcome outcome_;
 };

@@ -122,8 +122,9 @@ void D1Attempt::post(BatchBody body, const Status& status, Stage stage) {
 
 // What the answers mean.
 
-void D1Attempt::take(const HttpAnswer& answer) {
-  Result<Answers> answers = read_answer(answer, forms_);
+void D1Attempt::take(const HttpAnswer& answer, const std::function<bool()>& is_over) {
+  retry_after_ = answer.retry_after;
+  Result<Answers> answers = read_answer(answer, forms_, is_over);
   if (stage_ == Stage::kLearn) {
     take_columns(answers);
   } else if (stage_ == Stage::kRun) {
@@ -218,7 +219,7 @@ void D1Attempt::correct(const WrongColumnCount& wrong) {
   D1Part& part = parts_[wrong.number];
   part.set_columns(wrong.columns);
   cache_->remember(part.text(), wrong.columns);
-  if (does_only_read_ && ++repeats_ <= kRepeatsMax) {
+  if (does_only_read_ && !retry_after_ && ++repeats_ <= kRepeatsMax) {
     ask_for_results();
     return;
   }
@@ -255,7 +256,8 @@ Status D1Attempt::in_place(const Status& status, std::size_t index) const {
 }
 
 void D1Attempt::finish(Status failure) {
-  failure_ = std::move(failure);
+  const bool is_wait_known = !retry_after_ || failure.retry_after();
+  failure_ = is_wait_known ? std::move(failure) : failure.with_retry_after(*retry_after_);
   stage_ = Stage::kDone;
   body_.clear();
 }

@@ -22,8 +22,11 @@
 #include "d1/exact_select.h"
 #include "d1/http_answer.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,8 +45,8 @@ class D1Attempt {
   [[nodiscard]] const std::string* writing_verb() const noexcept;
   /// The JSON to POST next.
   [[nodiscard]] const std::string& body() const noexcept { return body_; }
-  /// The answer to it.
-  void take(const HttpAnswer& answer);
+  /// The answer to it. `is_over`: as read_answer.
+  void take(const HttpAnswer& answer, const std::function<bool()>& is_over = {});
   /// Once it is done.
   [[nodiscard]] Result<std::vector<StatementResult>> result() &&;
 
@@ -84,8 +87,9 @@ class D1Attempt {
 
   Stage stage_ = Stage::kLearn;
   std::string body_;
-  std::vector<CellForms> forms_;       // Of the members of the body.
-  std::vector<std::size_t> learning_;  // The parts whose columns it asks for.
+  std::vector<CellForms> forms_;                          // Of the members of the body.
+  std::vector<std::size_t> learning_;                     // The parts whose columns it asks for.
+  std::optional<std::chrono::milliseconds> retry_after_;  // Of the last answer.
   Status failure_;
   Answers results_;
 };

@@ -66,8 +66,11 @@ Result<std::vector<StatementResult>> D1Database::Shell::execute(
   }
   const SteadyTime longest = clock_.steady_now() + attempt_timeout_;
   const SteadyTime end = std::min(longest, options.deadline.value_or(longest));
+  const auto is_over = [&] {
+    return options.cancel.stop_requested() || clock_.steady_now() >= end;
+  };
   while (!attempt->is_done()) {
-    attempt->take(http_.post(attempt->body(), end, options.cancel));
+    attempt->take(http_.post(attempt->body(), end, options.cancel), is_over);
   }
   return (*std::move(attempt)).result();
 }

@@ -2,6 +2,7 @@
 #include "d1/d1_http.h"
 
 #include "base/one_line.h"
+#include "d1/api_token.h"
 #include "d1/base_url.h"
 #include "d1/curl_failure.h"
 
@@ -21,19 +22,26 @@ constexpr int kFailuresOfConnectionMax = 3;
 
 bool is_redirect(int http_status) noexcept { return http_status >= 300 && http_status < 400; }
 
-// The host alone: the rest of the address may hold what is nobody's business.
-std::string redirect_target(const std::string& location) {
+// The host alone: the rest of the address may hold what is nobody's business. The token goes before
+// anything is cut, which might leave a part of it.
+std::string redirect_target(const std::string& location, std::string_view token) {
   constexpr std::size_t kNameBytesMax = 253;  // Of a name in DNS.
-  const std::string peer = peer_of_url(location);
+  const std::string peer = without_token(peer_of_url(location), token);
   return peer.empty() ? "elsewhere" : "to " + one_line(peer.substr(0, kNameBytesMax));
 }
 
-Status refused_redirect(const TransferOutcome& outcome, const std::string& peer) {
+Status refused_redirect(const TransferOutcome& outcome, const std::string& peer,
+                        std::string_view token) {
   return Status(StatusCode::kConfig, peer + " redirects " +
-                                         redirect_target(outcome.headers.location()) + " (HTTP " +
-                                         std::to_string(outcome.http_status) +
+                                         redirect_target(outcome.headers.location(), token) +
+                                         " (HTTP " + std::to_string(outcome.http_status) +
                                          "); the token is not sent on, correct the base URL")
       .with_http_status(outcome.http_status);
+}
+
+// What the server asks to wait counts, however little else of its answer came.
+Status with_wait(const Status& status, const HttpAnswer& answer) {
+  return answer.retry_after ? status.with_retry_after(*answer.retry_after) : status;
 }
 
 HttpAnswer not_sent(StatusCode code, const char* why) { return {.transport = Status(code, why)}; }
@@ -54,8 +62,13 @@ HttpAnswer D1Http::post(const std::string& body, SteadyTime end, const std::stop
     return {.transport = std::move(status)};
   }
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now);
-  HttpAnswer result = answer(transfer_->post(body, left, cancel));
+  TransferOutcome outcome =
+      transfer_->post(body, left, cancel,
+                      connection_.must_be_fresh() ? ConnectionUse::kFresh : ConnectionUse::kKept);
+  const bool may_be_stale = outcome.is_on_kept_connection && !outcome.has_answer_begun;
+  HttpAnswer result = answer(std::move(outcome));
   count(result);
+  choose_connection(result, may_be_stale);
   return result;
 }
 
@@ -80,18 +93,20 @@ Status D1Http::connect() {
 
 HttpAnswer D1Http::answer(TransferOutcome outcome) {
   HttpAnswer answer;
-  answer.transport = transport_status(outcome, options_.peer);
+  const WallTime now = options_.clock->wall_now();
+  answer.retry_after = outcome.headers.retry_after(now);
+  answer.transport = with_wait(transport_status(outcome, options_.peer), answer);
   if (!answer.transport.is_ok()) {
     return answer;
   }
-  const WallTime now = options_.clock->wall_now();
   rate_limit_ = outcome.headers.rate_limit(now);
   if (is_redirect(outcome.http_status)) {
-    answer.transport = refused_redirect(outcome, options_.peer);
+    const std::string& token = options_.transfer.token;
+    answer.transport = with_wait(refused_redirect(outcome, options_.peer, token), answer);
     return answer;
   }
   answer.http_status = outcome.http_status;
-  answer.retry_after = outcome.headers.retry_after(now);
+  answer.token = options_.transfer.token;
   answer.body = std::move(outcome.body);
   return answer;
 }
@@ -99,6 +114,15 @@ HttpAnswer D1Http::answer(TransferOutcome outcome) {
 void D1Http::count(const HttpAnswer& answer) {
   const bool is_failure = !answer.transport.is_ok() || answer.http_status >= kHttpServerError;
   failures_in_a_row_ = is_failure ? failures_in_a_row_ + 1 : 0;
+}
+
+void D1Http::choose_connection(const HttpAnswer& answer, bool may_be_stale) {
+  const SteadyTime now = options_.clock->steady_now();
+  if (answer.transport.is_ok()) {
+    connection_.on_answer(now);
+  } else if (may_be_stale && answer.transport.code() != StatusCode::kCancelled) {
+    connection_.on_broken(now);
+  }
 }
 
 // In a forked child: closing the parent's connection in an orderly way (a TLS goodbye) would end it

@@ -9,6 +9,7 @@
 #include <spillway/clock.h>
 #include <spillway/d1_database.h>
 
+#include "d1/connection_choice.h"
 #include "d1/curl_transfer.h"
 #include "d1/http_answer.h"
 
@@ -35,7 +36,8 @@ class D1Http {
   ~D1Http();
 
   /// One request, never repeated. Blocks until `end` at most. An answer that leads elsewhere (3xx)
-  /// is not followed, and is kConfig. Any other answer that came whole is a success here.
+  /// is not followed, and is kConfig. After a kept connection has broken under a request, new ones
+  /// are made for a while (ConnectionChoice). Any other answer that came whole is a success here.
   [[nodiscard]] HttpAnswer post(const std::string& body, SteadyTime end,
                                 const std::stop_token& cancel);
 
@@ -48,12 +50,14 @@ class D1Http {
   [[nodiscard]] Status connect();
   [[nodiscard]] HttpAnswer answer(TransferOutcome outcome);
   void count(const HttpAnswer& answer);
+  void choose_connection(const HttpAnswer& answer, bool may_be_stale);
   void abandon_parents_transfer() noexcept;
 
   D1HttpOptions options_;
   std::unique_ptr<CurlTransfer> transfer_;
   pid_t transfer_pid_ = 0;
   int failures_in_a_row_ = 0;
+  ConnectionChoice connection_;
   std::optional<D1RateLimit> rate_limit_;
 };
 

@@ -55,7 +55,11 @@ void append(StatementResult& total, StatementResult&& more) {
   if (!more.columns.empty()) {  // A server may not name those of an empty result.
     total.columns = std::move(more.columns);
   }
-  std::move(more.rows.begin(), more.rows.end(), std::back_inserter(total.rows));
+  if (total.rows.empty()) {  // Mostly there is one answer.
+    total.rows = std::move(more.rows);
+  } else {
+    std::move(more.rows.begin(), more.rows.end(), std::back_inserter(total.rows));
+  }
   total.meta = sum(total.meta, more.meta);
 }
 

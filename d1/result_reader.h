@@ -19,7 +19,8 @@ class ResultReader {
  public:
   explicit ResultReader(const CellForms& forms) : forms_(&forms) {}
 
-  /// The value of "results", of "columns" and of "rows". Each may come again: the last one counts.
+  /// The value of "results", of "columns" and of "rows". Each may come again: the last one counts,
+  /// unless another one of the same object has spoilt it.
   void begin(const JsonToken& token);
   void begin_columns(const JsonToken& token);
   void begin_rows(const JsonToken& token);

@@ -28,8 +28,17 @@ bool keeps_connection(StatusCode code) noexcept {
   }
 }
 
-/// What fails before the rows are sent has not executed them, whatever became of it.
-Status before_rows(const Status& status) { return status.with_execution(Execution::kNo); }
+/// Classes that speak of what was sent, for which rows are split and refused.
+bool is_about_rows(StatusCode code) noexcept {
+  return code == StatusCode::kTooBig || code == StatusCode::kConstraint;
+}
+
+/// What fails before the rows are sent has not executed them, whatever became of it, and says
+/// nothing about them: they wait.
+Status before_rows(const Status& status) {
+  const Status failure = status.with_execution(Execution::kNo);
+  return is_about_rows(status.code()) ? failure.with_code(StatusCode::kTransient) : failure;
+}
 
 /// Which database speaks, when it could not even be opened.
 std::string name_from(const Status& status) {

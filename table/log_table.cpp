@@ -116,6 +116,15 @@ Result<Inserted> with_differences(Inserted inserted, std::span<const StatementRe
   return inserted;
 }
 
+// Why a comparison failed that looks at rows which were inserted before it: fewer of them may be
+// compared at once, but no failure of it refuses one.
+Status failed_comparison(const Status& failure, std::size_t rows) {
+  const bool would_refuse = failure.code() == StatusCode::kConstraint ||
+                            (failure.code() == StatusCode::kTooBig && rows == 1);
+  return (would_refuse ? failure.with_code(StatusCode::kLost) : failure)
+      .with_execution(Execution::kMaybe);
+}
+
 }  // namespace
 
 LogTable::LogTable(std::string name) : name_(std::move(name)) {}
@@ -163,19 +172,20 @@ Result<Inserted> LogTable::insert(Database& database, std::int64_t writer,
   const auto sent = static_cast<std::int64_t>(rows.size());
   const std::int64_t changes = changes_of(*results);
   const Inserted inserted{.rows = std::min(changes, sent)};  // What a trigger writes counts, too.
-  return changes == sent ? Result<Inserted>(inserted)
-                         : compare(database, std::move(statements), inserted, options);
+  if (changes == sent) {
+    return inserted;
+  }
+  auto compared = compare(database, std::move(statements), inserted, options);
+  return compared ? std::move(compared)
+                  : Result<Inserted>(failed_comparison(compared.error(), rows.size()));
 }
 
 Result<Inserted> LogTable::compare(Database& database, std::vector<Statement> statements,
                                    Inserted inserted, const ExecuteOptions& options) const {
   set_sql(statements, name_, comparison_sql);
   const auto answers = run(database, statements, repeatable(options));
-  auto compared =
-      answers ? with_differences(std::move(inserted), *answers) : Result<Inserted>(answers.error());
-  // Whatever became of this request, the insert before it was executed.
-  return compared ? std::move(compared)
-                  : Result<Inserted>(compared.error().with_execution(Execution::kMaybe));
+  return answers ? with_differences(std::move(inserted), *answers)
+                 : Result<Inserted>(answers.error());
 }
 
 }  // namespace spillway

@@ -100,6 +100,7 @@ class [[nodiscard]] Status {
   [[nodiscard]] const Status* cause() const noexcept;
 
   /// Each returns a copy with one property changed; on a success they change nothing.
+  [[nodiscard]] Status with_code(StatusCode code) const;
   [[nodiscard]] Status with_execution(Execution execution) const;
   [[nodiscard]] Status with_sqlite_code(int code) const;
   [[nodiscard]] Status with_http_status(int status) const;

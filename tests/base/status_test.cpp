@@ -90,6 +90,7 @@ TEST(Status, StartsAsMaybeExecutedOnlyForLostAndInternal) {
 
 TEST(Status, ChangesOnePropertyInACopy) {
   const Status original = locked();
+  EXPECT_EQ(original.with_code(StatusCode::kLost).code(), StatusCode::kLost);
   EXPECT_EQ(original.with_execution(Execution::kMaybe).execution(), Execution::kMaybe);
   EXPECT_EQ(original.with_sqlite_code(261).sqlite_code(), 261);
   EXPECT_EQ(original.with_http_status(429).http_status(), 429);
@@ -97,6 +98,7 @@ TEST(Status, ChangesOnePropertyInACopy) {
   EXPECT_EQ(original.with_retry_after(milliseconds(1500)).retry_after(), milliseconds(1500));
   EXPECT_EQ(original.with_message("busy").message(), "busy");
 
+  EXPECT_EQ(original.code(), StatusCode::kOverload);
   EXPECT_EQ(original.execution(), Execution::kNo);
   EXPECT_EQ(original.sqlite_code(), 0);
   EXPECT_EQ(original.http_status(), 0);
@@ -127,6 +129,7 @@ TEST(Status, KeepsAllOtherPropertiesWhenOneChanges) {
 
 TEST(Status, StaysASuccessWhateverIsChanged) {
   const Status status = Status()
+                            .with_code(StatusCode::kLost)
                             .with_execution(Execution::kMaybe)
                             .with_sqlite_code(5)
                             .with_http_status(503)

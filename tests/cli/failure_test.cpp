@@ -33,6 +33,21 @@ TEST(Failure, WarnsBeforeSomethingIsDoneTwice) {
   EXPECT_EQ(explained(lost.with_execution(Execution::kNo)), "connection reset; try again");
 }
 
+TEST(Failure, TellsNobodyToRepeatWhatMayHaveBeenExecuted) {
+  for (const StatusCode code : {StatusCode::kOverload, StatusCode::kTransient, StatusCode::kTooBig,
+                                StatusCode::kPermanent, StatusCode::kInternal}) {
+    const Status status = Status(code, "no").with_execution(Execution::kMaybe);
+    EXPECT_EQ(explained(status, Effect::kMayWrite),
+              "no; it may have been executed; look whether it was done before you do it again");
+  }
+  const Status lost(StatusCode::kLost, "connection reset");
+  EXPECT_EQ(explained(lost, Effect::kReads), "connection reset; try again");
+  EXPECT_EQ(explained(Status(StatusCode::kTooBig, "the answer is larger than 5 bytes")
+                          .with_execution(Execution::kMaybe),
+                      Effect::kReads),
+            "the answer is larger than 5 bytes; ask for less at once");
+}
+
 TEST(Failure, IsUnavailableWhereTheSameMayWorkLater) {
   for (const StatusCode code : {StatusCode::kOverload, StatusCode::kRateLimited,
                                 StatusCode::kTransient, StatusCode::kLost, StatusCode::kQuota}) {

@@ -56,6 +56,9 @@ TEST(ResultText, KeepsNumbersExactAndReals) {
 TEST(ResultText, TellsColumnsOfOneNameApartInJson) {
   EXPECT_EQ(json_lines(ResultSet({.columns = {"a", "b", "a"}, .rows = {{1, 2, 3}}, .meta = {}})),
             "{\"a\":1,\"b\":2,\"a:2\":3}\n");
+  EXPECT_EQ(json_lines(
+                ResultSet({.columns = {"a", "a", "a:2", "a"}, .rows = {{1, 2, 3, 4}}, .meta = {}})),
+            "{\"a\":1,\"a:3\":2,\"a:2\":3,\"a:4\":4}\n");
 }
 
 TEST(ResultText, ShowsTheNamesWithoutRowsAndNothingWithoutColumns) {

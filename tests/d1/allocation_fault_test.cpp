@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/raw_http_server.h"
 #include "tests/support/replaced_new.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/scoped_environment.h"
@@ -122,6 +123,38 @@ TEST_F(AllocationFault, OfAnAttemptOnD1AnswersWithAStatus) {
   const auto insert = [&] { return database->execute(statements, {}).status(); };
   EXPECT_GT(count_failures(insert), 20);
   EXPECT_EQ(insert().code(), StatusCode::kTransient);
+}
+
+// Values of each kind, errors with causes, and what is no JSON.
+TEST_F(AllocationFault, OfReadingWhatD1AnswersIsToldToo) {
+  const std::string names =
+      R"({"success":true,"results":{"columns":["a name that is long enough","b"],"rows":[]}},)";
+  const std::string bodies[] = {
+      R"({"success":true,"errors":[],"result":[)" + names +
+          R"({"success":true,"meta":{"changes":1},"results":{"columns":["c0","c1"],"rows":[)"
+          R"(["ta text that is longer than a short one",0.5],["i1",[1,2,3]],["z",null]]}}]})",
+      R"({"success":false,"errors":[{"code":7500,"message":"some text that is long enough",)"
+      R"("error_chain":[{"message":"Network connection lost."}]}]})",
+      R"({"success":tr)"};
+  std::string body;
+  RawHttpServer server([&body](RawConnection& connection) {
+    while (connection.read_request()) {
+      connection.answer(200, body, "Retry-After: 1\r\n");
+    }
+  });
+  const auto database = D1Database::open({.account_id = "acc",
+                                          .database_id = "db",
+                                          .token = "abc123SECRET-that-is-long",
+                                          .base_url = server.url()})
+                            .value();
+  const std::vector<Statement> statements = {{"SELECT a, b FROM t"}};
+  const auto select = [&] { return database->execute(statements, {}).status(); };
+  for (const std::string& each : bodies) {
+    body = each;
+    EXPECT_GT(count_failures(select), 30) << body;
+  }
+  body = bodies[0];
+  EXPECT_TRUE(select().is_ok());
 }
 
 TEST_F(AllocationFault, LeavesNothingOfATransactionInAFile) {

@@ -305,6 +305,100 @@ TEST(D1Answer, DoesNotLetNestedListsTakeTheMemory) {
   EXPECT_LT(grown, 3 * lists.size());  // Copies; a tree of it is 75 times as large.
 }
 
+// "[", eight megabytes of `element` with commas between, "]".
+std::string long_list(const std::string& element) {
+  std::string list = "[" + element;
+  while (list.size() < std::size_t{8} << 20U) {
+    list += "," + element;
+  }
+  return list + "]";
+}
+
+TEST(D1Answer, LetsNothingThatIsNotKeptTakeTheMemory) {
+  const std::string rows = R"({"success":true,"results":{"columns":["c"],"rows":)";
+  for (const std::string& body : {
+           R"({"success":false,"errors":)" + long_list("{}") + "}",
+           R"({"success":true,"result":)" + long_list("{}") + "}",
+           R"({"success":true,"other":)" + long_list("{}") + "}",
+           success(rows + long_list("{}") + "}}"),
+           success(rows + long_list("[]") + "}}"),
+           success(rows + "[" + long_list("0") + "]}}"),
+           success(rows + "[[" + long_list("256") + "]]}}"),
+           success(R"({"success":true,"results":{"columns":)" + long_list(R"("")") + "}}"),
+       }) {
+    const std::size_t before = highest_memory_bytes();
+    EXPECT_EQ(failure(body).code(), StatusCode::kLost) << body.substr(0, 70);
+    const std::size_t grown = highest_memory_bytes() - before;
+    EXPECT_LT(grown, 3 * body.size()) << body.substr(0, 70);  // Copies; a tree is 10 to 30 times.
+  }
+}
+
+TEST(D1Answer, TakesTheMembersOfAnObjectInAnyOrderAndTheLastOfAName) {
+  const auto results =
+      read(R"({"result":[{"meta":{"changes":2},"results":{"rows":[[1,2]],"columns":["a","b"]},)"
+           R"("success":true}],"errors":[{"code":1}],"success":false,"errors":[],"success":true})");
+  ASSERT_TRUE(results) << results.status().to_string();
+  EXPECT_EQ(results->front().columns, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(results->front().rows, (std::vector<Row>{{std::int64_t{1}, std::int64_t{2}}}));
+  std::string twice = success(kWritten);
+  twice.insert(twice.size() - 1, R"(,"success":false)");
+  EXPECT_FALSE(read(twice));
+  EXPECT_FALSE(
+      read(success(R"({"success":true,"results":{"rows":[[1,2],[3,4]],"columns":["a"]}})")));
+}
+
+// A batch is one transaction: the error of the second one is what became of all.
+TEST(D1Answer, TellsWhatBecameOfTheFirstMemberThatFailed) {
+  const std::string failed = R"({"success":false,"error":"UNIQUE constraint failed: a.b"})";
+  const std::string odd = R"({"success":true,"results":5})";
+  const std::string whole = kWritten;
+  const auto status_of = [](const std::string& results) {
+    return read(success(results), {kPlain, kPlain, kPlain}).status();
+  };
+  EXPECT_EQ(status_of(whole + "," + failed + "," + odd).code(), StatusCode::kConstraint);
+  EXPECT_EQ(status_of(whole + "," + odd + "," + failed).message(),
+            "HTTP 200, but a result cannot be understood");
+  EXPECT_EQ(status_of(failed + "," + failed).message(),
+            "HTTP 200, but not one result for each statement");
+}
+
+TEST(D1Answer, StopsReadingALargeAnswerWhenItIsOver) {
+  const std::vector<CellForms> forms = {kPlain};
+  const std::string one = R"({"success":true,"results":{"columns":["c"],"rows":)";
+  const std::string large = success(one + long_list("[1]") + "}}");
+  int looks = 0;
+  const auto is_over = [&looks] { return ++looks == 3; };
+  const auto cut = read_answer({.http_status = 200, .body = large}, forms, is_over);
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().code(), StatusCode::kLost);
+  EXPECT_EQ(cut.error().execution(), Execution::kMaybe);
+  EXPECT_EQ(looks, 3);
+  const std::string small = success(one + "[[1]]}}");
+  EXPECT_TRUE(read_answer({.http_status = 200, .body = small}, forms, [] { return true; }))
+      << "it is here, and read at once";
+}
+
+TEST(D1Answer, MayHaveBeenExecutedWhereOnlyTheHttpStatusSaysThatItFailed) {
+  for (const int http_status : {400, 401, 404, 413, 429}) {
+    EXPECT_EQ(failure(success(kWritten), http_status).execution(), Execution::kMaybe);
+    EXPECT_EQ(failure(R"({"success":false,"errors":[]})", http_status).execution(), Execution::kNo);
+    EXPECT_EQ(failure(R"({"success":true,"errors":[{"code":7400}]})", http_status).execution(),
+              Execution::kNo);
+  }
+}
+
+TEST(D1Answer, ShowsNoPartOfTheTokenWhereATextIsCut) {
+  constexpr std::string_view kToken = "abc123SECRET";
+  const std::vector<CellForms> forms = {kPlain};
+  for (std::size_t before = 230; before < 262; ++before) {
+    const std::string text = std::string(before, 'x') + std::string(kToken) + " and more";
+    const std::string body = R"({"success":false,"errors":[{"code":1,"message":")" + text +
+                             R"(","error_chain":[{"message":")" + text + R"("}]}]})";
+    const auto results = read_answer({.http_status = 400, .body = body, .token = kToken}, forms);
+    EXPECT_THAT(results.status().to_string(), Not(HasSubstr("xa"))) << before;
+  }
+}
+
 TEST(D1Answer, TellsWhatCameInPlaceOfJson) {
   const std::string page = "\n<html><body>" + std::string(6'000, 'x') + "</body></html>";
   EXPECT_EQ(failure(page, 504).message(), "HTTP 504 with HTML in place of JSON");
@@ -338,13 +432,14 @@ TEST(D1Answer, PassesOnWhatTheTransportSaysAndWhatTheServerAsksToWait) {
   const Status cut(StatusCode::kLost, "connection closed");
   EXPECT_EQ(read_answer({.transport = cut, .body = success(kWritten)}, forms).status().message(),
             "connection closed");
-  for (const char* body : {"{}", "<html>", R"({"errors":[{"code":971}]})"}) {
-    EXPECT_EQ(read_answer(
-                  {.http_status = 429, .body = body, .retry_after = std::chrono::seconds(7)}, forms)
-                  .status()
-                  .retry_after(),
-              std::chrono::seconds(7))
-        << body;
+  for (const std::string& body :
+       {std::string("{}"), std::string("<html>"), std::string(R"({"errors":[{"code":971}]})"),
+        success(""), success(R"({"success":true,"results":5})"), std::string("{\"succ")}) {
+    for (const int http_status : {200, 429, 503}) {
+      const HttpAnswer answer = {
+          .http_status = http_status, .body = body, .retry_after = std::chrono::seconds(7)};
+      EXPECT_EQ(read_answer(answer, forms).status().retry_after(), std::chrono::seconds(7)) << body;
+    }
   }
 }
 

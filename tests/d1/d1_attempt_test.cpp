@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -314,6 +315,23 @@ TEST_F(D1AttemptTest, KnowsThatNothingWasWrittenWhileItLearnt) {
   const Status status = failure_of(std::move(attempt));
   EXPECT_EQ(status.code(), StatusCode::kLost);
   EXPECT_EQ(status.execution(), Execution::kNo);
+}
+
+TEST_F(D1AttemptTest, KeepsWhatTheServerAsksToWaitWhateverIsWrongWithItsAnswer) {
+  static constexpr std::chrono::seconds kWait{7};
+  const auto waiting = [](HttpAnswer answer) {
+    answer.retry_after = kWait;
+    return answer;
+  };
+  D1Attempt odd = begin({{"SELECT a, b FROM t"}});
+  odd.take(waiting(answered({result({"a"}), result({"x", "y"}, R"([["i1","i2"]])")})));
+  EXPECT_EQ(failure_of(std::move(odd)).retry_after(), kWait);
+  D1Attempt many = begin({{"SELECT * FROM t"}});
+  many.take(waiting(answered({result(std::vector<std::string>(kResultColumnsMax + 1, "c"))})));
+  EXPECT_EQ(failure_of(std::move(many)).retry_after(), kWait);
+  D1Attempt wrong = begin({{"SELECT a FROM t"}});
+  wrong.take(waiting(failed(wrong_count(0, 2))));  // Not asked again at once.
+  EXPECT_EQ(failure_of(std::move(wrong)).retry_after(), kWait);
 }
 
 TEST_F(D1AttemptTest, KnowsThatItMayHaveBeenExecutedOnceAllWasSent) {

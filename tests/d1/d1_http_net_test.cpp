@@ -12,6 +12,8 @@
 #include "tests/support/scoped_environment.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -164,6 +166,20 @@ TEST(D1Http, SaysSoWhenARedirectLeadsNowhere) {
   EXPECT_THAT(post(http).transport.message(), HasSubstr("redirects elsewhere (HTTP 302)"));
 }
 
+TEST(D1Http, ShowsNoPartOfTheTokenWhereTheHostOfARedirectIsCut) {
+  std::size_t before = 0;
+  RawHttpServer server([&before](RawConnection& connection) {
+    while (connection.read_request()) {
+      const std::string host = std::string(before, 'x') + kToken + ".net";
+      connection.answer(302, "", "Location: https://" + host + "/\r\n");
+    }
+  });
+  D1Http http(http_options(server.port()));
+  for (before = 240; before < 255; ++before) {
+    EXPECT_THAT(post(http).transport.message(), Not(HasSubstr("xa"))) << before;
+  }
+}
+
 TEST(D1Http, AsksNoProxyForLoopback) {
   RawHttpServer proxy(always(200, "from the proxy"));
   const ScopedEnvironment environment({{"http_proxy", proxy.url()},
@@ -203,6 +219,56 @@ TEST(D1Http, NamesAProxyThatIsNotThere) {
   expect_failure(answer, StatusCode::kTransient, Execution::kNo);
   EXPECT_THAT(answer.transport.message(),
               AllOf(HasSubstr("cannot reach d1.test:443"), HasSubstr("127.0.0.1 port " + port)));
+}
+
+TEST(D1Http, ShowsNothingOfAProxysUserAndPassword) {
+  const std::string at = "@127.0.0.1:" + std::to_string(closed_port());
+  const struct {
+    std::string url;
+    StatusCode code;
+  } cases[] = {
+      {"http://user:p#SECRET" + at, StatusCode::kConfig},
+      {"ftp://user:SECRET" + at, StatusCode::kConfig},
+      {"http://user:1/SECRET" + at, StatusCode::kTransient},
+      {"http://SECRET/user" + at, StatusCode::kTransient},
+      {"http://user:SECRET" + at, StatusCode::kTransient},
+  };
+  for (const auto& each : cases) {
+    const ScopedEnvironment environment({{"https_proxy", each.url}, {"no_proxy", ""}});
+    D1Http http(options_for_elsewhere());
+    const HttpAnswer answer = post(http);
+    expect_failure(answer, each.code, Execution::kNo);
+    EXPECT_THAT(answer.transport.message(), Not(HasSubstr("user port"))) << each.url;
+  }
+}
+
+// Takes all file descriptors that this process may have, but for those that are open.
+class NoFileDescriptor {
+ public:
+  NoFileDescriptor() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const int lowest_free = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::close(lowest_free);
+    rlimit none = before_;
+    none.rlim_cur = static_cast<rlim_t>(lowest_free);
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  NoFileDescriptor(const NoFileDescriptor&) = delete;
+  NoFileDescriptor& operator=(const NoFileDescriptor&) = delete;
+  ~NoFileDescriptor() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(D1Http, SaysThatNoFileDescriptorIsFree) {
+  RawHttpServer server(always(200, kAnswer, "Connection: close\r\n"));
+  D1Http http(http_options(server.port()));
+  ASSERT_TRUE(post(http).transport.is_ok());
+  const NoFileDescriptor none;
+  const HttpAnswer answer = post(http);
+  expect_failure(answer, StatusCode::kTransient, Execution::kNo);
+  EXPECT_THAT(answer.transport.message(), HasSubstr("no file descriptor is free"));
 }
 
 TEST(D1Http, LeavesNoSocketOpenForProgramsThatAreStarted) {
@@ -246,6 +312,19 @@ TEST(D1Http, SaysThatAllMayHaveBeenExecutedWhenTheAnswerIsCutOrDoesNotCome) {
       expect_failure(post(http), StatusCode::kLost, Execution::kMaybe);
       EXPECT_EQ(server.requests().size(), 1U) << bytes;
     }
+  }
+}
+
+TEST(D1Http, KeepsWhatACutAnswerAsksToWait) {
+  for (const char* head : {"HTTP/1.1 503 X\r\nRetry-After: 6\r\nContent-Length: 500\r\n\r\n{\"succ",
+                           "HTTP/1.1 503 X\r\nRetry-After: 6\r\nX-Cut",
+                           "HTTP/1.1 302 X\r\nRetry-After: 6\r\nContent-Length: 0\r\n\r\n"}) {
+    RawHttpServer server([head](RawConnection& connection) {
+      connection.read_request();
+      connection.send(head);
+    });
+    D1Http http(http_options(server.port()));
+    EXPECT_EQ(post(http).transport.retry_after(), seconds(6)) << head;
   }
 }
 
@@ -298,6 +377,23 @@ TEST(D1Http, TakesANewConnectionWhenTheServerHasClosedTheIdleOne) {
     testing::await_close_by(server.port());
   }
   EXPECT_EQ(server.requests().size(), 20U);
+}
+
+// Each connection takes one request more than it answers, as where it is closed a moment after an
+// answer: every second request would be lost.
+TEST(D1Http, KeepsNoConnectionForAWhileOnceAKeptOneHasBroken) {
+  RawHttpServer server([](RawConnection& connection) {
+    connection.read_request();
+    connection.answer(200, kAnswer);
+    connection.read_request();
+  });
+  D1Http http(http_options(server.port()));
+  ASSERT_TRUE(post(http).transport.is_ok());
+  expect_failure(post(http), StatusCode::kLost, Execution::kMaybe);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(post(http).transport.is_ok());
+  }
+  EXPECT_EQ(server.requests().size(), 7U) << "none was sent again";
 }
 
 TEST(D1Http, MakesANewConnectionAfterThreeFailures) {

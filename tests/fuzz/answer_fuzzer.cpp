@@ -37,12 +37,12 @@ void require_whole(const StatementResult& result) {
 }
 
 void run_answer(const std::string& body, int http_status) {
-  static const std::array<CellForms, 3> kForms = {
+  static const std::array<CellForms, 3> forms = {
       CellForms{}, CellForms{CellForm::kTagged},
       CellForms{CellForm::kTagged, CellForm::kTaggedHex}};
-  for (std::size_t count = 1; count <= kForms.size(); ++count) {
+  for (std::size_t count = 1; count <= forms.size(); ++count) {
     const auto results =
-        read_answer({.http_status = http_status, .body = body}, std::span(kForms).first(count));
+        read_answer({.http_status = http_status, .body = body}, std::span(forms).first(count));
     if (!results) {
       require_failure(results.status());
       continue;

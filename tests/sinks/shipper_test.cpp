@@ -126,6 +126,29 @@ TEST_F(ShipperTest, WhatAFactoryThrowsBecomesAStatus) {
   EXPECT_EQ(null.ship(one_row(1), {}).status.code(), StatusCode::kConfig);
 }
 
+// What they say is about the schema's statements, which are ours: no row is refused for it.
+TEST_F(ShipperTest, AFailureBeforeTheRowsWereSentSaysNothingAboutThem) {
+  script = std::make_shared<DatabaseScript>(Clock::system(), "_meta");  // What reads the schema.
+  Shipper shipper = make_shipper();
+  for (const StatusCode code : {StatusCode::kTooBig, StatusCode::kConstraint}) {
+    const Status failure = Status(code, "D1 DB exceeded its CPU time limit and was reset.")
+                               .with_execution(Execution::kMaybe)
+                               .with_http_status(500)
+                               .with_d1_code(7500)
+                               .with_retry_after(std::chrono::seconds(7));
+    script->add({Outcome::refuse(failure)});
+    const Status status = shipper.ship(one_row(1), {}).status;
+    EXPECT_EQ(status.code(), StatusCode::kTransient);
+    EXPECT_EQ(status.execution(), Execution::kNo);
+    EXPECT_EQ(status.message(), failure.message());
+    EXPECT_EQ(status.http_status(), 500);
+    EXPECT_EQ(status.d1_code(), 7500);
+    EXPECT_EQ(status.retry_after(), std::chrono::seconds(7));
+  }
+  EXPECT_TRUE(shipper.ship(one_row(1), {}).status.is_ok());
+  EXPECT_EQ(rows(), 1);
+}
+
 TEST_F(ShipperTest, TellsWhatTheDatabaseIsAndHowManyRequestsItTook) {
   script->set_traits(d1_traits());
   Shipper shipper = make_shipper();

@@ -219,6 +219,24 @@ TEST_F(LogTableTest, WhenTheComparisonFailsTheRowsAreInDoubt) {
   EXPECT_EQ(logs.insert(database, kWriter, rows, {}).value().rows, 0);
 }
 
+// They are stored: what is said of the comparison must not refuse them.
+TEST_F(LogTableTest, NoFailureOfTheComparisonIsOneOfTheRows) {
+  const auto script = std::make_shared<testing::DatabaseScript>(Clock::system(), "is_there");
+  testing::ScriptedDatabase database(script, open_file(path));
+  ASSERT_TRUE(logs.prepare(database, {}).is_ok());
+  const std::vector<Record> rows{record_of(1), record_of(2)};
+  const auto compared = [&](StatusCode code, std::size_t count) {
+    script->add({testing::Outcome::refuse(Status(code, "no"))});
+    return logs.insert(database, kWriter, std::span(rows).first(count), {}).status();
+  };
+  ASSERT_TRUE(logs.insert(database, kWriter, rows, {}));
+  EXPECT_EQ(compared(StatusCode::kConstraint, 2).code(), StatusCode::kLost);
+  EXPECT_EQ(compared(StatusCode::kTooBig, 1).code(), StatusCode::kLost);
+  const Status of_many = compared(StatusCode::kTooBig, 2);
+  EXPECT_EQ(of_many.code(), StatusCode::kTooBig) << "half of them may be compared";
+  EXPECT_EQ(of_many.execution(), Execution::kMaybe);
+}
+
 TEST_F(LogTableTest, NoRowsNeedNoDatabase) {
   const auto database = open_file(path);
   EXPECT_EQ(logs.insert(*database, kWriter, {}, {}).value().rows, 0);
