@@ -250,9 +250,8 @@ TEST(SqlText, NumbersParametersAsSqliteDoes) {
 
 TEST(SqlText, AgreesWithSqliteOnWhatIsBlank) {
   const SqliteHandle database = open_memory();
-  for (const char* sql : {"\xef\xbb\xbfSELECT 1",
-                          "SELECT\xef\xbb\xbf" /* and */ "1", "SELECT \v1", "\vSELECT 1",
-                          "SELECT\v1", "SELECT 1;\v", "SELECT 1;\xef\xbb\xbf"}) {
+  for (const char* sql : {"\xef\xbb\xbfSELECT 1", "SELECT\xef\xbb\xbf\061", "SELECT \v1",
+                          "\vSELECT 1", "SELECT\v1", "SELECT 1;\v", "SELECT 1;\xef\xbb\xbf"}) {
     const Result<SqlStatement> ours = parse_statement(sql);
     sqlite3_stmt* statement = nullptr;
     const char* rest = nullptr;
