@@ -103,7 +103,7 @@ TEST_F(ReadingD1, NamesTheSecondsThatAServerWantsToBeLeftAlone) {
   fill(1);
   const D1Fault proxy = D1Fault::answer({429, "error code: 1015", "text/plain"});
   for (const D1Fault& fault : {D1Fault::rate_limited("7"), proxy.with_header("Retry-After", "7")}) {
-    d1.set_rule([&fault](const D1Request&) { return fault; });
+    d1.set_rule([fault](const D1Request&) { return fault; });
     EXPECT_THAT(run(program({"tail"})).err, EndsWith("; wait 7 s\n"));
     EXPECT_THAT(run(program({"d1", "query"}, {"SELECT 1"})).err, EndsWith("; wait 7 s\n"));
   }
