@@ -2,7 +2,7 @@
 //
 // Goal: where memory runs out in a public call, it answers with a Status, whatever the place.
 // Method: this program's operator new fails on the test's thread from the nth allocation on, for
-// each n until the call needs no more.
+// each n until the call needs no more; or the nth alone.
 #include <spillway/d1_database.h>
 #include <spillway/database.h>
 #include <spillway/prepared_statement.h>
@@ -17,6 +17,7 @@
 #include "tests/support/temp_dir.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <string>
@@ -28,7 +29,16 @@ namespace {
 thread_local bool counts = false;
 thread_local int allocations_left = 0;
 
-bool must_fail() noexcept { return counts && allocations_left-- <= 0; }
+enum class Lack : std::uint8_t { kLasts, kPasses };
+thread_local Lack lack = Lack::kLasts;
+
+bool must_fail() noexcept {
+  if (!counts) {
+    return false;
+  }
+  const int left = allocations_left--;
+  return lack == Lack::kLasts ? left <= 0 : left == 0;
+}
 
 /// While it lives, only so many allocations of this thread succeed.
 class FewAllocations {
@@ -50,9 +60,11 @@ bool on_allocation(std::size_t) { return !must_fail(); }
 
 namespace {
 
-/// How many allocations `call` needs, each of which has failed once, with all that came after it.
+/// How many allocations `call` needs, each of which has failed once, with all that came after it
+/// or, where the lack passes, alone.
 template <typename Call>
-int count_failures(Call&& call) {
+int count_failures(Call&& call, Lack kind = Lack::kLasts) {
+  lack = kind;
   constexpr int kEnough = 10'000;
   for (int count = 0; count < kEnough; ++count) {
     Status status;
@@ -152,6 +164,7 @@ TEST_F(AllocationFault, OfReadingWhatD1AnswersIsToldToo) {
   for (const std::string& each : bodies) {
     body = each;
     EXPECT_GT(count_failures(select), 30) << body;
+    EXPECT_GT(count_failures(select, Lack::kPasses), 30) << body;
   }
   body = bodies[0];
   EXPECT_TRUE(select().is_ok());
