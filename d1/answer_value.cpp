@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "d1/answer_value.h"
 
+#include "d1/exact_integer.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -15,8 +17,7 @@ using Kind = JsonToken::Kind;
 
 // D1 writes a whole real and an integer alike.
 Value plain_number(const JsonToken& token) {
-  constexpr double kExactMax = 9'007'199'254'740'992;  // 2^53
-  return token.kind == Kind::kWhole && std::abs(token.number) < kExactMax
+  return token.kind == Kind::kWhole && std::abs(token.number) < kTwoTo53
              ? Value(static_cast<std::int64_t>(token.number))
              : Value(token.number);
 }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <spillway/result_set.h>
 
+#include "d1/exact_integer.h"
 #include "d1/guarded.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 
 namespace spillway::internal {
 namespace {
 
-constexpr double kTwoTo53 = 9007199254740992.0;
 constexpr double kTwoTo63 = 9223372036854775808.0;
 
 std::string number_text(double number) {
@@ -54,22 +53,6 @@ Status refused(const Cell& cell, Wanted&& wanted) {
 
 Status refused(const Cell& cell, const char* wanted) {
   return refused(cell, [&] { return wanted; });
-}
-
-// From 2^53 on a real may be what is left of an integer: D1 answers RETURNING so. NaN is none.
-bool may_be_rounded(const Value& value) {
-  const auto* real = std::get_if<double>(&value);
-  return real != nullptr && std::abs(*real) >= kTwoTo53;
-}
-
-// The number itself, or a real that is certainly the same.
-std::optional<std::int64_t> exact_integer(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    return *integer;
-  }
-  const auto* real = std::get_if<double>(&value);
-  const bool is_exact = real != nullptr && !may_be_rounded(value) && std::trunc(*real) == *real;
-  return is_exact ? std::optional(static_cast<std::int64_t>(*real)) : std::nullopt;
 }
 
 std::optional<double> exact_real(const Value& value) {

@@ -2,7 +2,7 @@
 #include "table/log_schema.h"
 
 #include "base/ascii.h"
-#include "table/exact_integer.h"
+#include "d1/exact_integer.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
-#include "table/exact_integer.h"
+#include "d1/exact_integer.h"
 #include "table/insert_sql.h"
 #include "table/log_schema.h"
 #include "table/row_encoding.h"
