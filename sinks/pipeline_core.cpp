@@ -38,11 +38,6 @@ Extent extent_of(const Batch& batch) noexcept {
   return extent;
 }
 
-Status as_lost(const Status& failure) {
-  const Status lost(StatusCode::kLost, failure.message());
-  return failure.retry_after() ? lost.with_retry_after(*failure.retry_after()) : lost;
-}
-
 /// An attempt that ended like this was most likely ended by its deadline. A bit less, for timers
 /// count in milliseconds.
 bool is_time_out(SteadyTime since, SteadyTime deadline, SteadyTime now) noexcept {
@@ -225,8 +220,7 @@ PauseRule PipelineCore::rule_of(const Batch& batch, const Status& failure) const
   const bool is_trouble = failure.code() == StatusCode::kTooBig &&
                           failure.execution() == Execution::kMaybe &&
                           !BatchSize::is_large(extent_of(batch));
-  return is_trouble ? rule_for(as_lost(failure), options_.overload)
-                    : rule_for(failure, options_.overload);
+  return rule_for(is_trouble ? failure.with_code(StatusCode::kLost) : failure, options_.overload);
 }
 
 void PipelineCore::halve(const Batch& batch) {

@@ -251,7 +251,7 @@ TEST_F(RequestRateTest, RateLimitedSendsNothingForAsLongAsAskedAndTheApplication
     CoreDriver limited;
     limited.database_is(d1_traits());
     const Status status(StatusCode::kRateLimited, "more than 1200 requests per 300 seconds");
-    limited.database_fails(each.retry_after ? status.with_retry_after(*each.retry_after) : status);
+    limited.database_fails(status.with_retry_after(each.retry_after));
     limited.log(0ms, Level::kError);
     limited.database_stores();
     for (milliseconds time = 1s; time < each.quiet; time += 1s) {
