@@ -116,8 +116,8 @@ Status Status::with_d1_code(int code) const {
   return changed([&](Detail& detail) { detail.d1_code = code; });
 }
 
-Status Status::with_retry_after(std::chrono::milliseconds delay) const {
-  return changed([&](Detail& detail) { detail.retry_after = delay; });
+Status Status::with_retry_after(std::optional<std::chrono::milliseconds> delay) const {
+  return delay ? changed([&](Detail& detail) { detail.retry_after = delay; }) : *this;
 }
 
 Status Status::with_lasting() const {

@@ -107,7 +107,7 @@ Status classify(const D1Failure& failure) {
     status = status.with_d1_code(errors.front().code)
                  .with_cause(chain_of(errors.subspan(1), failure.http_status));
   }
-  return failure.retry_after ? status.with_retry_after(*failure.retry_after) : status;
+  return status.with_retry_after(failure.retry_after);
 }
 
 }  // namespace spillway

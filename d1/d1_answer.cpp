@@ -39,10 +39,9 @@ Status failure_of(Report report, const HttpAnswer& answer) {
 
 // An answer that says success, but not all of it.
 Status not_whole(const HttpAnswer& answer, const std::string& what) {
-  const Status status =
-      Status(StatusCode::kLost, "HTTP " + std::to_string(answer.http_status) + ", but " + what)
-          .with_http_status(answer.http_status);
-  return answer.retry_after ? status.with_retry_after(*answer.retry_after) : status;
+  return Status(StatusCode::kLost, "HTTP " + std::to_string(answer.http_status) + ", but " + what)
+      .with_http_status(answer.http_status)
+      .with_retry_after(answer.retry_after);
 }
 
 // A few words in plain text, as proxies send them ("upstream request timeout"), may be shown.

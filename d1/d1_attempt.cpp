@@ -35,7 +35,7 @@ Result<D1Attempt> D1Attempt::begin(std::span<const Statement> statements,
       return statements.size() == 1 ? status : in_statement(status, attempt.parts_.size() + 1);
     }
   }
-  if (!attempt.does_only_read_) {  // It cannot be asked a second time.
+  if (!attempt.does_only_read()) {  // It cannot be asked a second time.
     for (D1Part& part : attempt.parts_) {
       part.use_hex();
     }
@@ -52,7 +52,6 @@ Status D1Attempt::add(const Statement& statement, const DatabaseLimits& limits) 
   if (!part) {
     return part.error();
   }
-  does_only_read_ = does_only_read_ && part->does_only_read();
   if (part->is_wrapped()) {
     look_up_columns(*part);
   }
@@ -163,7 +162,7 @@ Status D1Attempt::take_count(D1Part& part, std::size_t count) {
 // The statements before may create the table that is missing; then only running all of them tells.
 // Which one it is, learning them one by one tells.
 void D1Attempt::take_failed_learning(const Status& status) {
-  if (status.code() != StatusCode::kSchema || does_only_read_) {
+  if (status.code() != StatusCode::kSchema || does_only_read()) {
     finish(status.with_execution(Execution::kNo));
     return;
   }
@@ -177,7 +176,7 @@ void D1Attempt::take_failed_learning(const Status& status) {
 void D1Attempt::take_results(Result<Answers> answers) {
   if (!answers) {
     take_refusal(answers.error());
-  } else if (does_only_read_ && needs_hex(*answers)) {
+  } else if (does_only_read() && needs_hex(*answers)) {
     ask_for_results();
   } else {
     merge(std::move(*answers));
@@ -219,7 +218,7 @@ void D1Attempt::correct(const WrongColumnCount& wrong) {
   D1Part& part = parts_[wrong.number];
   part.set_columns(wrong.columns);
   cache_->remember(part.text(), wrong.columns);
-  if (does_only_read_ && !retry_after_ && ++repeats_ <= kRepeatsMax) {
+  if (does_only_read() && !retry_after_ && ++repeats_ <= kRepeatsMax) {
     ask_for_results();
     return;
   }
@@ -256,8 +255,7 @@ Status D1Attempt::in_place(const Status& status, std::size_t index) const {
 }
 
 void D1Attempt::finish(Status failure) {
-  const bool is_wait_known = !retry_after_ || failure.retry_after();
-  failure_ = is_wait_known ? std::move(failure) : failure.with_retry_after(*retry_after_);
+  failure_ = failure.retry_after() ? std::move(failure) : failure.with_retry_after(retry_after_);
   stage_ = Stage::kDone;
   body_.clear();
 }

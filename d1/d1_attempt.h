@@ -57,6 +57,7 @@ class D1Attempt {
   D1Attempt(ColumnCache& columns, std::size_t body_bytes_max)
       : cache_(&columns), body_bytes_max_(body_bytes_max) {}
 
+  [[nodiscard]] bool does_only_read() const noexcept { return writing_verb() == nullptr; }
   [[nodiscard]] Status add(const Statement& statement, const DatabaseLimits& limits);
   void look_up_columns(D1Part& part);
 
@@ -81,7 +82,6 @@ class D1Attempt {
   ColumnCache* cache_;
   std::size_t body_bytes_max_;
   std::vector<D1Part> parts_;
-  bool does_only_read_ = true;
   bool does_learn_one_by_one_ = false;
   int repeats_ = 0;  // Of what only reads.
 

@@ -39,11 +39,6 @@ Status refused_redirect(const TransferOutcome& outcome, const std::string& peer,
       .with_http_status(outcome.http_status);
 }
 
-// What the server asks to wait counts, however little else of its answer came.
-Status with_wait(const Status& status, const HttpAnswer& answer) {
-  return answer.retry_after ? status.with_retry_after(*answer.retry_after) : status;
-}
-
 HttpAnswer not_sent(StatusCode code, const char* why) { return {.transport = Status(code, why)}; }
 
 }  // namespace
@@ -94,15 +89,16 @@ Status D1Http::connect() {
 HttpAnswer D1Http::answer(TransferOutcome outcome) {
   HttpAnswer answer;
   const WallTime now = options_.clock->wall_now();
+  // What the server asks to wait counts, however little else of its answer came.
   answer.retry_after = outcome.headers.retry_after(now);
-  answer.transport = with_wait(transport_status(outcome, options_.peer), answer);
+  answer.transport = transport_status(outcome, options_.peer).with_retry_after(answer.retry_after);
   if (!answer.transport.is_ok()) {
     return answer;
   }
   rate_limit_ = outcome.headers.rate_limit(now);
   if (is_redirect(outcome.http_status)) {
-    const std::string& token = options_.transfer.token;
-    answer.transport = with_wait(refused_redirect(outcome, options_.peer, token), answer);
+    answer.transport = refused_redirect(outcome, options_.peer, options_.transfer.token)
+                           .with_retry_after(answer.retry_after);
     return answer;
   }
   answer.http_status = outcome.http_status;

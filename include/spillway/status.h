@@ -105,7 +105,8 @@ class [[nodiscard]] Status {
   [[nodiscard]] Status with_sqlite_code(int code) const;
   [[nodiscard]] Status with_http_status(int status) const;
   [[nodiscard]] Status with_d1_code(int code) const;
-  [[nodiscard]] Status with_retry_after(std::chrono::milliseconds delay) const;
+  /// Empty changes nothing: a wait that is not named again still holds.
+  [[nodiscard]] Status with_retry_after(std::optional<std::chrono::milliseconds> delay) const;
   [[nodiscard]] Status with_lasting() const;
   [[nodiscard]] Status with_cause(Status cause) const;
   [[nodiscard]] Status with_message(std::string message) const;

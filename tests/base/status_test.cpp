@@ -96,6 +96,8 @@ TEST(Status, ChangesOnePropertyInACopy) {
   EXPECT_EQ(original.with_http_status(429).http_status(), 429);
   EXPECT_EQ(original.with_d1_code(7500).d1_code(), 7500);
   EXPECT_EQ(original.with_retry_after(milliseconds(1500)).retry_after(), milliseconds(1500));
+  EXPECT_EQ(original.with_retry_after(milliseconds(1500)).with_retry_after({}).retry_after(),
+            milliseconds(1500));
   EXPECT_EQ(original.with_message("busy").message(), "busy");
 
   EXPECT_EQ(original.code(), StatusCode::kOverload);
