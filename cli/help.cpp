@@ -67,8 +67,8 @@ Options:
   -h, --help             Show this text
 
 TIME is a whole number with its unit, from 1ms to 1h: 500ms, 30s, 2min.
-At the end of its input it stays as long as rows go to D1, and up to 15 s longer: 10 s
-for an answer, 5 s for what is left. For a local file, in a pause and after a signal it is
+At the end of its input it stays as long as rows go, and up to 15 s longer for D1: 10 s
+for an answer, 5 s for what is left. For a locked file, in a pause and after a signal it is
 5 s in all. SIGTERM, SIGINT or SIGHUP: what is in the pipe is still stored. A second one
 ends at once.
 )";

@@ -158,15 +158,20 @@ class Progress {
   SteadyTime done_at_ = Clock::system().steady_now();
 };
 
-// At the end of its input the program waits for all that a file has left in the queue, which at the
-// rate of D1 takes its time, as long as rows go. Whoever asks it to stop need not wait.
-void write_what_is_left(int stop_fd, Pipeline& pipeline) {
-  Progress progress(pipeline.stats(), pipeline);
-  while (!is_readable_now(stop_fd)) {
-    const Stats stats = pipeline.flush(kFlushStep);
-    if (stats.is_complete || !progress.goes_on(stats)) {
-      return;
-    }
+std::uint64_t rows_left(const Stats& stats) noexcept {
+  return stats.queued + stats.in_flight + stats.in_doubt;
+}
+
+// At the end of its input the program waits for all that is left in the queue, which at the rate of
+// D1 or on a slow disk takes its time, as long as rows go. Whoever asks it to stop need not wait.
+// What one transaction of a file holds is left to close, which waits longer for a lock.
+void write_what_is_left(int stop_fd, const RequestRate& rate, Pipeline& pipeline) {
+  const std::size_t left_to_close = rate.per_second > 0 ? 0 : PipelineOptions().batch_rows_max;
+  Stats stats = pipeline.stats();
+  Progress progress(stats, pipeline);
+  while (!stats.is_complete && rows_left(stats) >= left_to_close && progress.goes_on(stats) &&
+         !is_readable_now(stop_fd)) {
+    stats = pipeline.flush(kFlushStep);
   }
 }
 
@@ -193,9 +198,7 @@ ExitCode run_log(const LogOptions& options) {
     say("reading lines from the terminal; Ctrl-D ends");
   }
   const bool was_read = feed_from_stdin(options, *stop_fd, **pipeline);
-  if (rate->per_second > 0) {  // Into a file, close writes all of it, and waits longer for a lock.
-    write_what_is_left(*stop_fd, **pipeline);
-  }
+  write_what_is_left(*stop_fd, *rate, **pipeline);
   const Stats stats = (*pipeline)->close(kCloseTimeout);
   if (!write_out(closing_line(stats)) || !was_read) {
     return ExitCode::kError;
