@@ -83,15 +83,16 @@ std::string verb_after_with(SqlScanner& tokens) {
 }
 
 // PRAGMA name, PRAGMA name = value, PRAGMA name(value), with a schema before the name or not. Some
-// that take a value only ask about it, and a few act without one.
+// that take a value only ask about it, and a few act without one, or may for all that SQLite says
+// (journal_mode).
 // Source: sqlite.org/pragma.html.
 bool is_asking_pragma(SqlScanner& tokens) {
   constexpr std::array<std::string_view, 11> kAsking = {
       "TABLE_INFO",  "TABLE_XINFO",     "TABLE_LIST",       "INDEX_LIST",
       "INDEX_INFO",  "INDEX_XINFO",     "FOREIGN_KEY_LIST", "FOREIGN_KEY_CHECK",
       "QUICK_CHECK", "INTEGRITY_CHECK", "FUNCTION_LIST"};
-  constexpr std::array<std::string_view, 4> kActing = {"OPTIMIZE", "INCREMENTAL_VACUUM",
-                                                       "WAL_CHECKPOINT", "SHRINK_MEMORY"};
+  constexpr std::array<std::string_view, 5> kActing = {
+      "OPTIMIZE", "INCREMENTAL_VACUUM", "WAL_CHECKPOINT", "SHRINK_MEMORY", "JOURNAL_MODE"};
   std::optional<SqlToken> name = tokens.next();
   std::optional<SqlToken> after = tokens.next();
   if (after && after->text == ".") {
@@ -114,6 +115,12 @@ bool is_explain_harmless(SqlScanner& tokens) {
   return token && (!is_word(*token, "PRAGMA") || is_asking_pragma(tokens));
 }
 
+// `SELECT * FROM pragma_optimize` does what the PRAGMA does, and no other such table acts. As a
+// word, or in any kind of quotes, the name is spelt out.
+bool may_optimize(const SqlStatement& statement) {
+  return upper_case(statement.text).find("PRAGMA_OPTIMIZE") != std::string::npos;
+}
+
 bool is_transaction_verb(std::string_view verb) {
   constexpr std::array<std::string_view, 6> kVerbs = {"BEGIN",    "COMMIT",    "END",
                                                       "ROLLBACK", "SAVEPOINT", "RELEASE"};
@@ -129,7 +136,8 @@ void find_what_it_does(SqlStatement& statement) {
   const std::string word = upper_case(first->text);
   statement.verb = word == "WITH" ? verb_after_with(tokens) : word;
   statement.controls_transaction = is_transaction_verb(word);
-  statement.does_read_only = statement.verb == "SELECT" || statement.verb == "VALUES" ||
+  const bool is_query = statement.verb == "SELECT" || statement.verb == "VALUES";
+  statement.does_read_only = (is_query && !may_optimize(statement)) ||
                              (word == "PRAGMA" && is_asking_pragma(tokens)) ||
                              (word == "EXPLAIN" && is_explain_harmless(tokens));
 }
