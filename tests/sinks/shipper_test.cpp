@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sinks/shipper.h"
 
+#include <spillway/retrying_database.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -206,26 +208,17 @@ TEST_F(ShipperTest, OpensAnewAfterABadConfigurationToo) {
   EXPECT_EQ(opened, 2);
 }
 
-class RetryingInside final : public Database {
- public:
-  Result<std::vector<StatementResult>> execute(std::span<const Statement>,
-                                               const ExecuteOptions&) override {
-    return Status(StatusCode::kInternal, "must not be called");
-  }
-  [[nodiscard]] DatabaseTraits traits() const override {
-    return {.name = "D1", .does_retry = true};
-  }
-};
-
 TEST_F(ShipperTest, RefusesADatabaseThatRetries) {
   Shipper shipper(
-      []() -> Result<std::unique_ptr<Database>> {
-        return std::unique_ptr<Database>(new RetryingInside);
+      [this]() -> Result<std::unique_ptr<Database>> {
+        return std::unique_ptr<Database>(
+            RetryingDatabase::wrap(std::make_unique<ScriptedDatabase>(script)).value());
       },
       *LogTable::named("logs"), 7);
   const SendDone done = shipper.ship(one_row(1), {});
   EXPECT_EQ(done.status.code(), StatusCode::kConfig);
   EXPECT_THAT(done.status.message(), HasSubstr("only one place retries"));
+  EXPECT_EQ(script->attempts(), 0U);
 }
 
 }  // namespace
