@@ -64,8 +64,8 @@ class RetryingDatabaseTest : public RetryFixture {
 
   [[nodiscard]] std::unique_ptr<RetryingDatabase> wrapped(
       RetryPolicy policy = RetryPolicy::executor()) {
-    return std::move(RetryingDatabase::wrap(std::make_unique<FailingDatabase>(script, given),
-                                            options(std::move(policy))))
+    return RetryingDatabase::wrap(std::make_unique<FailingDatabase>(script, given),
+                                  options(std::move(policy)))
         .value();
   }
 
