@@ -45,6 +45,7 @@ RetryLoop::RetryLoop(const RetryOptions& options)
   if (RetryScope::current() == nullptr) {
     own_scope_.emplace();  // Retries within the operation share it.
   }
+  budget_ = RetryScope::current();
 }
 
 bool RetryLoop::goes_on_after(const Status& outcome) {
@@ -111,7 +112,7 @@ bool RetryLoop::may_repeat(const Status& failure) const {
 
 // Less than nothing: there is no time even for the shortest wait.
 milliseconds RetryLoop::time_left(SteadyTime now) const {
-  const milliseconds left = RetryScope::current()->left_after_failure(now);
+  const milliseconds left = budget_->left_after_failure(now);
   if (!options_.deadline) {
     return left;
   }

@@ -2,7 +2,9 @@
 #include <spillway/sleeper.h>
 
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
+#include <new>
 
 namespace spillway {
 namespace {
@@ -22,8 +24,10 @@ class SystemSleeper final : public Sleeper {
 }  // namespace
 
 Sleeper& Sleeper::system() noexcept {
-  static auto& sleeper = *new SystemSleeper;
-  return sleeper;
+  // Never destroyed: threads may still sleep while static objects already go away.
+  alignas(SystemSleeper) static std::byte storage[sizeof(SystemSleeper)];
+  static Sleeper* const sleeper = ::new (storage) SystemSleeper;
+  return *sleeper;
 }
 
 }  // namespace spillway

@@ -7,8 +7,7 @@
 //                                        .operation = "fetch user",
 //                                        .is_read_only = true});
 //
-// For a Database there is <spillway/retrying_database.h>, which knows its statements. Below
-// `retry` nothing else of Spillway retries, so an attempt is an attempt.
+// For a Database there is <spillway/retrying_database.h>, which knows its statements.
 //
 // What comes back is what the last attempt returned: its value, or its error as it is, in no
 // wrapping. Only execution() of an error speaks for all attempts: kMaybe if any of them may have
@@ -126,6 +125,7 @@ class RetryLoop {
 
   const RetryOptions& options_;
   std::optional<RetryScope> own_scope_;
+  std::shared_ptr<RetryBudget> budget_;
   const SteadyTime began_;
   bool is_in_doubt_ = false;
   RetryReport report_;
