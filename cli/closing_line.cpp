@@ -28,7 +28,7 @@ std::string closing_line(const Stats& stats) {
   json.key("stored").value(stats.stored);
   write_skipped(json, stats);
   json.key("unreported").value(sum(stats.skipped_pending));
-  json.key("in_doubt").value(stats.in_doubt + stats.queued + stats.in_flight);
+  json.key("in_doubt").value(stats.undecided());
   json.key("dead_lettered").value(stats.dead_lettered);
   json.key("spooled").value(stats.spooled);
   json.key("pauses").value(stats.pauses);

@@ -158,10 +158,6 @@ class Progress {
   SteadyTime done_at_ = Clock::system().steady_now();
 };
 
-std::uint64_t rows_left(const Stats& stats) noexcept {
-  return stats.queued + stats.in_flight + stats.in_doubt;
-}
-
 // At the end of its input the program waits for all that is left in the queue, which at the rate of
 // D1 or on a slow disk takes its time, as long as rows go. Whoever asks it to stop need not wait.
 // What one transaction of a file holds is left to close, which waits longer for a lock.
@@ -169,7 +165,7 @@ void write_what_is_left(int stop_fd, const RequestRate& rate, Pipeline& pipeline
   const std::size_t left_to_close = rate.per_second > 0 ? 0 : PipelineOptions().batch_rows_max;
   Stats stats = pipeline.stats();
   Progress progress(stats, pipeline);
-  while (!stats.is_complete && rows_left(stats) >= left_to_close && progress.goes_on(stats) &&
+  while (!stats.is_complete && stats.undecided() >= left_to_close && progress.goes_on(stats) &&
          !is_readable_now(stop_fd)) {
     stats = pipeline.flush(kFlushStep);
   }

@@ -103,6 +103,10 @@ Result<BaseUrl> parse_base_url(const std::string& url, const std::string& name) 
   if (!std::all_of(base.text.begin(), base.text.end(), is_plain_ascii)) {  // Was %D1, say.
     return unusable_base_url(name, "has a character in its host that no host name has");
   }
+  // "%31" becomes "1", which would be read as the address 0.0.0.1.
+  if (as_base_url(ParsedUrl(base.text)).text != base.text) {
+    return unusable_base_url(name, "has an encoded host that can be read in two ways");
+  }
   if (!base.is_https && parsed.part(CURLUPART_SCHEME) != "http") {
     return unusable_base_url(name, "is neither an https nor an http URL");
   }

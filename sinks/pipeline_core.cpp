@@ -524,10 +524,8 @@ Stats PipelineCore::stats() const {
   stats.pauses = pauses_;
   stats.attempts = attempts_;
   stats.collisions = collisions_;
-  stats.is_complete =
-      stats.queued + stats.in_flight + stats.in_doubt == 0 && sum(stats.skipped_pending) == 0;
-  assert(stats.issued ==
-         stats.stored + stats.queued + stats.in_flight + stats.in_doubt + stats.skipped());
+  stats.is_complete = stats.undecided() == 0 && sum(stats.skipped_pending) == 0;
+  assert(stats.issued == stats.stored + stats.undecided() + stats.skipped());
   return stats;
 }
 

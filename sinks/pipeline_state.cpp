@@ -190,7 +190,7 @@ void Pipeline::State::end_exit() noexcept {
   if (inbox_.is_own_thread()) {
     const Stats left = stats();
     report("the process ends from within the log pipeline: about " +
-           std::to_string(left.queued + left.in_flight + left.in_doubt) + " records lost");
+           std::to_string(left.undecided()) + " records lost");
     return;
   }
   const auto waited = Clock::system().steady_now() - exit_began_;

@@ -70,6 +70,9 @@ struct Stats {
   /// Nothing waits any more: every record is stored, or named in a stored gap row.
   bool is_complete = false;
 
+  /// Neither stored nor given up yet.
+  [[nodiscard]] std::uint64_t undecided() const noexcept { return queued + in_flight + in_doubt; }
+
   [[nodiscard]] std::uint64_t skipped() const noexcept {
     return sum(skipped_reported) + sum(skipped_pending);
   }

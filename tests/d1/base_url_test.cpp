@@ -96,6 +96,12 @@ TEST(BaseUrl, HasAHostOfAsciiEvenIfItIsWrittenEncoded) {
   EXPECT_THAT(refusal_of("https://%d1.example.com"), HasSubstr("host"));
 }
 
+TEST(BaseUrl, IsReadInOneWay) {
+  for (const char* url : {"https:/%31://het", "https://%31:/x", "https://%30x7f000001"}) {
+    EXPECT_THAT(refusal_of(url), HasSubstr("two ways")) << url;
+  }
+}
+
 TEST(BaseUrl, IsAUrlOfHttp) {
   EXPECT_THAT(refusal_of("ftp://127.0.0.1/SECRET"), HasSubstr("neither an https nor an http"));
   EXPECT_THAT(refusal_of("file:///etc/passwd"), HasSubstr("https"));
