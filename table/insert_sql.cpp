@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "table/insert_sql.h"
 
+#include "d1/sql_fragments.h"
 #include "table/log_schema.h"
 
 namespace spillway {

@@ -3,6 +3,7 @@
 
 #include <spillway/prepared_statement.h>
 
+#include "d1/sql_fragments.h"
 #include "table/log_schema.h"
 #include "table/log_table.h"
 

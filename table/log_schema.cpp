@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "d1/exact_integer.h"
+#include "d1/sql_fragments.h"
 
 #include <algorithm>
 #include <array>
@@ -166,14 +167,6 @@ std::string log_column_list(std::string_view prefix) {
     list.append(list.empty() ? "" : ", ").append(prefix).append(name);
   }
   return list;
-}
-
-std::string quoted_name(std::string_view name) {
-  std::string quoted = "\"";
-  for (const char letter : name) {
-    quoted.append(letter == '"' ? 2 : 1, letter);
-  }
-  return quoted + '"';
 }
 
 std::vector<Statement> create_statements(std::string_view table) {

@@ -30,9 +30,6 @@ inline constexpr std::size_t kKeyColumns = 3;
 /// "l.created_at, l.writer, …" for the prefix "l.".
 [[nodiscard]] std::string log_column_list(std::string_view prefix = {});
 
-/// The name in double quotes, as SQL takes any name.
-[[nodiscard]] std::string quoted_name(std::string_view name);
-
 /// Creates what is missing of both tables and the version. Harmless when all is there.
 [[nodiscard]] std::vector<Statement> create_statements(std::string_view table);
 
