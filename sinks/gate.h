@@ -66,8 +66,8 @@ class OverloadGate {
   SteadyTime quiet_until_ = SteadyTime::min();
   GapReason reason_ = GapReason::kOverload;
   bool has_slots_ = false;
-  SteadyTime attempt_start_ = SteadyTime::min();
-  SteadyTime next_slot_ = SteadyTime::min();
+  SteadyTime attempt_start_;  ///< Of the last one.
+  SteadyTime next_slot_;      ///< Set when a pause begins.
 };
 
 }  // namespace spillway
