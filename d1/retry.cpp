@@ -40,12 +40,17 @@ bool is_server_error(const Status& failure) noexcept {
 
 namespace internal {
 
-RetryLoop::RetryLoop(const RetryOptions& options)
-    : options_(options), began_(options.clock->steady_now()) {
-  if (RetryScope::current() == nullptr) {
-    own_scope_.emplace();  // Retries within the operation share it.
+RetryLoop::RetryLoop(const RetryOptions& options, RetryReport* report)
+    : options_(options),
+      budget_(RetryScope::current()),
+      began_(options.clock->steady_now()),
+      report_(report == nullptr ? own_report_ : *report) {
+  report_ = {};
+  if (budget_ == nullptr || budget_->kind() == RetryBudget::Kind::kOperation) {
+    budget_ = std::make_shared<RetryBudget>(kRetryWindow, std::move(budget_),
+                                            RetryBudget::Kind::kOperation);
+    own_scope_.emplace(budget_);  // What is retried within the operation looks at it.
   }
-  budget_ = RetryScope::current();
 }
 
 bool RetryLoop::goes_on_after(const Status& outcome) {
@@ -54,6 +59,7 @@ bool RetryLoop::goes_on_after(const Status& outcome) {
   report_.elapsed = std::chrono::floor<milliseconds>(now - began_);
   if (outcome.is_ok()) {
     report_.end = RetryEnd::kSucceeded;
+    budget_->on_success();
     if (options_.tokens) {
       options_.tokens->on_success(now);
     }
@@ -65,13 +71,20 @@ bool RetryLoop::goes_on_after(const Status& outcome) {
     return false;
   }
   tell(outcome, *delay);
-  report_.end = RetryEnd::kCancelled;
-  return options_.sleeper->sleep(*delay, options_.cancel);
+  if (!options_.sleeper->sleep(*delay, options_.cancel)) {
+    report_.end = RetryEnd::kCancelled;
+    return false;
+  }
+  failure_ = outcome;
+  report_.end = RetryEnd::kThrew;  // Until the next attempt has ended.
+  return true;
 }
 
 Status RetryLoop::final_status(const Status& outcome) const {
-  const bool is_told = outcome.execution() == Execution::kMaybe;
-  return is_in_doubt_ && !is_told ? outcome.with_execution(Execution::kMaybe) : outcome;
+  const Status status = outcome.code() == StatusCode::kCancelled && !failure_.is_ok()
+                            ? outcome.with_cause(failure_)
+                            : outcome;
+  return is_in_doubt_ ? status.with_execution(Execution::kMaybe) : status;
 }
 
 // Empty: no more, and the report says why. The token comes last, for it is spent on a retry alone.
@@ -81,7 +94,7 @@ std::optional<milliseconds> RetryLoop::delay_after(const Status& failure, Steady
     return std::nullopt;
   };
   if (!may_repeat(failure)) {
-    return end(RetryEnd::kRefused);
+    return end(why_refused(failure));
   }
   if (report_.attempts >= options_.policy.attempts_max) {
     return end(RetryEnd::kAttemptsUsed);
@@ -98,6 +111,17 @@ std::optional<milliseconds> RetryLoop::delay_after(const Status& failure, Steady
     return end(RetryEnd::kNoTokens);
   }
   return delay;
+}
+
+// An attempt that was cut short fails as kCancelled.
+RetryEnd RetryLoop::why_refused(const Status& failure) const {
+  if (failure.code() != StatusCode::kCancelled) {
+    return RetryEnd::kRefused;
+  }
+  if (options_.cancel.stop_requested()) {
+    return RetryEnd::kCancelled;
+  }
+  return options_.deadline ? RetryEnd::kOutOfTime : RetryEnd::kRefused;
 }
 
 bool RetryLoop::may_repeat(const Status& failure) const {

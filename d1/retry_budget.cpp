@@ -23,19 +23,42 @@ std::shared_ptr<RetryBudget>& of_this_thread() noexcept {
 
 }  // namespace
 
-RetryBudget::RetryBudget(milliseconds window, std::shared_ptr<RetryBudget> outer) noexcept
-    : window_(std::clamp(window, milliseconds(0), kWindowMax)), outer_(std::move(outer)) {}
+RetryBudget::RetryBudget(milliseconds window, std::shared_ptr<RetryBudget> outer,
+                         Kind kind) noexcept
+    : window_(std::clamp(window, milliseconds(0), kWindowMax)),
+      outer_(std::move(outer)),
+      kind_(kind) {}
 
 milliseconds RetryBudget::left_after_failure(SteadyTime now) noexcept {
-  return std::max(std::chrono::floor<milliseconds>(end_after_failure(now) - now), milliseconds(0));
+  return std::max(std::chrono::floor<milliseconds>(end_after_failure(now, true) - now),
+                  milliseconds(0));
 }
 
-SteadyTime RetryBudget::end_after_failure(SteadyTime now) noexcept {
-  SteadyTime end = SteadyTime::max();
-  if (end_.compare_exchange_strong(end, now + window_)) {
-    end = now + window_;
+SteadyTime RetryBudget::end_after_failure(SteadyTime now, bool is_own) noexcept {
+  const SteadyTime outer_end = outer_ ? outer_->end_after_failure(now, false) : SteadyTime::max();
+  const std::lock_guard lock(mutex_);
+  if (end_ == SteadyTime::max()) {
+    end_ = now + window_;
   }
-  return outer_ ? std::min(end, outer_->end_after_failure(now)) : end;
+  is_own_ = is_own_ || is_own;
+  return std::min(end_, outer_end);
+}
+
+void RetryBudget::on_success() noexcept {
+  if (outer_) {
+    outer_->close_unless_own();
+  }
+}
+
+void RetryBudget::close_unless_own() noexcept {
+  if (kind_ == Kind::kScope) {
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    end_ = is_own_ ? end_ : SteadyTime::max();
+  }
+  on_success();
 }
 
 RetryScope::RetryScope(milliseconds window)

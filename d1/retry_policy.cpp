@@ -53,7 +53,8 @@ milliseconds RetryPolicy::delay_after(int attempt, double random) const noexcept
   const int failed = std::max(attempt, 1);
   const double most = delays.empty() ? within(kDelayMin, in_ms(cap), kDelayMax) : kDelayMax;
   const double plain = delays.empty() ? grown(*this, failed) : listed(delays, failed);
-  const double jitter = jitter_min + within(0, random, 1) * (jitter_max - jitter_min);
+  const double drawn = jitter_min + within(0, random, 1) * (jitter_max - jitter_min);
+  const double jitter = std::isfinite(drawn) ? drawn : 1;
   const double delay = within(kDelayMin, within(kDelayMin, plain, most) * jitter, most);
   return milliseconds(std::llround(delay));
 }

@@ -16,15 +16,25 @@ bool does_read_only(std::string_view text) {
   return statement && statement->does_read_only;
 }
 
-// For the observer: what kind of statement, without what it says.
-std::string name_of(std::span<const Statement> statements) {
-  if (statements.size() != 1) {
-    return "batch of " + std::to_string(statements.size());
-  }
-  const Result<SqlStatement> statement = parse_statement(statements.front().sql);
+// What retries have to know of a call's statements.
+struct Call {
+  bool is_read_only = true;
+  std::string name;  ///< For the observer: what kind of statement, without what it says.
+};
+
+Call call_of(std::span<const Statement> statements) {
   constexpr std::size_t kVerbMax = 10;  // Longer words begin no statement of SQLite's.
-  const bool has_verb = statement && !statement->verb.empty() && statement->verb.size() <= kVerbMax;
-  return has_verb ? statement->verb : "statement";
+  Call call{.name = "batch of " + std::to_string(statements.size())};
+  for (const Statement& each : statements) {
+    const Result<SqlStatement> statement = parse_statement(each.sql);
+    call.is_read_only = call.is_read_only && statement && statement->does_read_only;
+    if (statements.size() == 1) {
+      const bool has_verb =
+          statement && !statement->verb.empty() && statement->verb.size() <= kVerbMax;
+      call.name = has_verb ? statement->verb : "statement";
+    }
+  }
+  return call;
 }
 
 Status invalid(const char* message) { return {StatusCode::kInvalidArgument, message}; }
@@ -41,17 +51,19 @@ bool is_read_only(std::string_view sql) noexcept {
 
 Result<std::unique_ptr<RetryingDatabase>> RetryingDatabase::wrap(std::unique_ptr<Database> inner,
                                                                  RetryOptions options) {
-  if (inner == nullptr) {
-    return invalid("there is no database to wrap");
-  }
-  if (inner->traits().does_retry) {
-    return invalid("the database retries by itself; wrap it once, at the top");
-  }
-  if (options.predicate) {
-    return invalid("a RetryingDatabase takes no predicate; use retry() for rules of your own");
-  }
-  return std::unique_ptr<RetryingDatabase>(
-      new RetryingDatabase(std::move(inner), std::move(options)));
+  return guarded(Execution::kNo, [&]() -> Result<std::unique_ptr<RetryingDatabase>> {
+    if (inner == nullptr) {
+      return invalid("there is no database to wrap");
+    }
+    if (inner->traits().does_retry) {
+      return invalid("the database retries by itself; wrap it once, at the top");
+    }
+    if (options.predicate) {
+      return invalid("a RetryingDatabase takes no predicate; use retry() for rules of your own");
+    }
+    return std::unique_ptr<RetryingDatabase>(
+        new RetryingDatabase(std::move(inner), std::move(options)));
+  });
 }
 
 RetryingDatabase::RetryingDatabase(std::unique_ptr<Database> inner, RetryOptions options)
@@ -60,6 +72,7 @@ RetryingDatabase::RetryingDatabase(std::unique_ptr<Database> inner, RetryOptions
 Result<std::vector<StatementResult>> RetryingDatabase::execute(
     std::span<const Statement> statements, const ExecuteOptions& options) {
   return guarded(Execution::kMaybe, [&] {
+    report_ = {};
     return retry([&] { return inner_->execute(statements, options); },
                  options_for(statements, options), &report_);
   });
@@ -67,14 +80,14 @@ Result<std::vector<StatementResult>> RetryingDatabase::execute(
 
 RetryOptions RetryingDatabase::options_for(std::span<const Statement> statements,
                                            const ExecuteOptions& options) const {
-  RetryOptions call = options_;
-  call.operation = name_of(statements);
-  call.is_read_only = std::all_of(statements.begin(), statements.end(),
-                                  [](const Statement& each) { return is_read_only(each.sql); });
-  call.is_idempotent = options.is_idempotent;
-  call.deadline = options.deadline;
-  call.cancel = options.cancel;
-  return call;
+  Call call = call_of(statements);
+  RetryOptions own = options_;
+  own.operation = std::move(call.name);
+  own.is_read_only = call.is_read_only;
+  own.is_idempotent = options.is_idempotent;
+  own.deadline = options.deadline;
+  own.cancel = options.cancel;
+  return own;
 }
 
 DatabaseTraits RetryingDatabase::traits() const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <spillway/sleeper.h>
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -9,6 +11,10 @@
 namespace spillway {
 namespace {
 
+using std::chrono::milliseconds;
+
+constexpr std::chrono::hours kLongest{24};
+
 class SystemSleeper final : public Sleeper {
  public:
   [[nodiscard]] bool sleep(std::chrono::milliseconds duration,
@@ -16,7 +22,8 @@ class SystemSleeper final : public Sleeper {
     std::mutex mutex;  // Nobody else's: only the token wakes the sleeper.
     std::condition_variable_any asleep;
     std::unique_lock lock(mutex);
-    asleep.wait_for(lock, cancel, duration, [] { return false; });
+    // Much longer ones would overflow the clock.
+    asleep.wait_for(lock, cancel, std::min<milliseconds>(duration, kLongest), [] { return false; });
     return !cancel.stop_requested();
   }
 };

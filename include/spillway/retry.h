@@ -11,7 +11,8 @@
 //
 // What comes back is what the last attempt returned: its value, or its error as it is, in no
 // wrapping. Only execution() of an error speaks for all attempts: kMaybe if any of them may have
-// been executed. How many there were, how long it took and why it ended is in the RetryReport.
+// been executed; and an attempt that the deadline or `cancel` cut short has the failure before it
+// as its cause. How many there were, how long it took and why it ended is in the RetryReport.
 #pragma once
 
 #include <spillway/clock.h>
@@ -91,14 +92,15 @@ enum class RetryEnd : std::uint8_t {
   kAttemptsUsed,  ///< RetryPolicy::attempts_max.
   kOutOfTime,     ///< The next wait, or Retry-After, ends after the window or the deadline.
   kNoTokens,
-  kCancelled,  ///< While it waited, or before.
+  kCancelled,  ///< While it waited, or in an attempt.
+  kThrew,      ///< The operation or the predicate did.
 };
 
 struct RetryReport {
-  int attempts = 0;
+  int attempts = 0;  ///< That came to an end.
   /// From the beginning of the first attempt to the end of the last, waits included.
   std::chrono::milliseconds elapsed{0};
-  RetryEnd end = RetryEnd::kSucceeded;
+  RetryEnd end = RetryEnd::kThrew;
 };
 
 namespace internal {
@@ -106,17 +108,17 @@ namespace internal {
 /// All of `retry` that does not depend on what the operation returns.
 class RetryLoop {
  public:
-  /// `options` must outlive the loop.
-  explicit RetryLoop(const RetryOptions& options);
+  /// `options`, and `report` if there is one, must outlive the loop.
+  RetryLoop(const RetryOptions& options, RetryReport* report);
 
   /// Tells the outcome of an attempt. True, after the wait: make another one.
   [[nodiscard]] bool goes_on_after(const Status& outcome);
   /// What to return for the last outcome.
   [[nodiscard]] Status final_status(const Status& outcome) const;
-  [[nodiscard]] const RetryReport& report() const noexcept { return report_; }
 
  private:
   [[nodiscard]] bool may_repeat(const Status& failure) const;
+  [[nodiscard]] RetryEnd why_refused(const Status& failure) const;
   [[nodiscard]] std::optional<std::chrono::milliseconds> delay_after(const Status& failure,
                                                                      SteadyTime now);
   [[nodiscard]] std::chrono::milliseconds time_left(SteadyTime now) const;
@@ -128,7 +130,9 @@ class RetryLoop {
   std::shared_ptr<RetryBudget> budget_;
   const SteadyTime began_;
   bool is_in_doubt_ = false;
-  RetryReport report_;
+  Status failure_;  ///< The last one that another attempt followed.
+  RetryReport own_report_;
+  RetryReport& report_;
 };
 
 inline const Status& status_of(const Status& outcome) { return outcome; }
@@ -142,20 +146,17 @@ Status status_of(const Result<T>& outcome) {
 /// Calls `operation` until it succeeds or nothing more is to be done, and returns what it returned:
 /// a Status or a Result<T>. Blocks for the attempts and the waits between them: outside of a
 /// RetryScope these are at most kRetryWindow, and what they are is told to `report`. What
-/// the operation or the predicate throws passes through at once. Thread-safe as far as the
-/// operation is.
+/// the operation or the predicate throws passes through at once, and so does std::bad_alloc.
+/// Thread-safe as far as the operation is.
 template <typename Operation>
 [[nodiscard]] auto retry(Operation&& operation, const RetryOptions& options = {},
                          RetryReport* report = nullptr) {
-  internal::RetryLoop loop(options);
+  internal::RetryLoop loop(options, report);
   while (true) {
     auto outcome = operation();
     const Status status = internal::status_of(outcome);
     if (loop.goes_on_after(status)) {
       continue;
-    }
-    if (report != nullptr) {
-      *report = loop.report();
     }
     return status.is_ok() ? std::move(outcome) : decltype(outcome)(loop.final_status(status));
   }

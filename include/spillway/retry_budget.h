@@ -12,14 +12,16 @@
 //       …
 //     }
 //
-// Without a scope each operation has a window of its own. RetryTokens is for the other side: when
-// much fails, it lets few retries through. All are told the time, and none of them waits.
+// A scope's window opens once and never again: a scope is for one request, not for the life of a
+// worker. Without a scope each operation has a window of its own. RetryTokens is for the other
+// side: when much fails, it lets few retries through. All are told the time, and none of them
+// waits.
 #pragma once
 
 #include <spillway/clock.h>
 
-#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -32,35 +34,50 @@ inline constexpr std::chrono::milliseconds kRetryWindow = std::chrono::seconds(6
 /// Thread-safe.
 class RetryBudget {
  public:
-  /// `window`: from 0 (nothing is tried again) to 24 h. With `outer`, never longer than that.
+  /// Either is opened by the first failure inside. That of an operation which is retried closes
+  /// again when what failed inside it has passed: that was no failure of the operation.
+  enum class Kind : std::uint8_t { kScope, kOperation };
+
+  /// `window`: from 0 (nothing is tried again) to 24 h. With `outer`, it ends no later than that.
   explicit RetryBudget(std::chrono::milliseconds window = kRetryWindow,
-                       std::shared_ptr<RetryBudget> outer = nullptr) noexcept;
+                       std::shared_ptr<RetryBudget> outer = nullptr,
+                       Kind kind = Kind::kScope) noexcept;
 
   /// Opens the window at `now`, if it is not open yet, and gives what is left of it, at least 0.
   [[nodiscard]] std::chrono::milliseconds left_after_failure(SteadyTime now) noexcept;
+  /// The operation that it was made for has succeeded.
+  void on_success() noexcept;
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
 
  private:
-  [[nodiscard]] SteadyTime end_after_failure(SteadyTime now) noexcept;
+  [[nodiscard]] SteadyTime end_after_failure(SteadyTime now, bool is_own) noexcept;
+  void close_unless_own() noexcept;
 
   const std::chrono::milliseconds window_;
   const std::shared_ptr<RetryBudget> outer_;
-  std::atomic<SteadyTime> end_{SteadyTime::max()};  ///< max: not open yet.
+  const Kind kind_;
+  std::mutex mutex_;
+  SteadyTime end_ = SteadyTime::max();  ///< max: not open.
+  bool is_own_ = false;                 ///< Opened by more than what failed inside.
 };
 
 /// From its construction to its destruction, retries of this thread share a budget. A local
 /// variable: scopes of a thread end in the opposite order of their beginning.
-class RetryScope {
+class [[nodiscard]] RetryScope {
  public:
   /// With a window of its own, which ends no later than that of a scope around it: who opens a
   /// scope need not know whether the caller has.
   explicit RetryScope(std::chrono::milliseconds window = kRetryWindow);
-  /// With the budget of another thread's scope, as its `current()` gave it there. Null: none.
+  /// With the budget of another thread's scope, as its `current()` gave it there, in the place of
+  /// any scope around. Null: none.
   explicit RetryScope(std::shared_ptr<RetryBudget> budget) noexcept;
+  explicit RetryScope(int) = delete;  ///< 0 is no duration, and no null pointer is meant.
   RetryScope(const RetryScope&) = delete;
   RetryScope& operator=(const RetryScope&) = delete;
   ~RetryScope();
+  static void* operator new(std::size_t) = delete;
 
-  /// The budget of this thread's innermost scope; null outside of any.
+  /// The budget of this thread's innermost scope or retried operation; null outside of any.
   [[nodiscard]] static std::shared_ptr<RetryBudget> current() noexcept;
 
  private:

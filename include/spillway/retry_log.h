@@ -44,7 +44,8 @@ namespace internal {
 }
 
 [[nodiscard]] inline std::string line_of(const RetryEvent& event) {
-  return event.operation + " failed, attempt " + std::to_string(event.attempt) + " of " +
+  const std::string operation = event.operation.empty() ? "an operation" : event.operation;
+  return operation + " failed, attempt " + std::to_string(event.attempt) + " of " +
          std::to_string(event.attempts_max) + ", again in " + std::to_string(event.delay.count()) +
          " ms: " + event.failure.to_string();
 }

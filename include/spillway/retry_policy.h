@@ -33,7 +33,7 @@ struct RetryPolicy {
   std::chrono::milliseconds cap{2000};
 
   /// Each wait is multiplied by a random number between the two, so that those who failed together
-  /// do not come back together.
+  /// do not come back together. Without a finite number between them: by 1.
   double jitter_min = 0.8;
   double jitter_max = 1.2;
 

@@ -17,7 +17,7 @@ class Sleeper {
   Sleeper& operator=(const Sleeper&) = delete;
   virtual ~Sleeper() = default;
 
-  /// Blocks for `duration`, or until `cancel` is asked to stop: then it is false.
+  /// Blocks for `duration`, at most 24 h, or until `cancel` is asked to stop: then it is false.
   [[nodiscard]] virtual bool sleep(std::chrono::milliseconds duration,
                                    const std::stop_token& cancel) noexcept = 0;
 

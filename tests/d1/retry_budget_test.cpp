@@ -47,6 +47,36 @@ TEST(RetryBudget, OpensTheOneAroundToo) {
   EXPECT_EQ(outer->left_after_failure(kStart + seconds(5)), seconds(1));
 }
 
+TEST(RetryBudget, OfAnOperationClosesAgainWhenWhatFailedInsidePasses) {
+  const auto outer =
+      std::make_shared<RetryBudget>(seconds(6), nullptr, RetryBudget::Kind::kOperation);
+  RetryBudget inner(seconds(6), outer, RetryBudget::Kind::kOperation);
+  static_cast<void>(inner.left_after_failure(kStart));
+  inner.on_success();
+  EXPECT_EQ(outer->left_after_failure(kStart + seconds(9)), seconds(6));
+  inner.on_success();
+  EXPECT_EQ(outer->left_after_failure(kStart + seconds(10)), seconds(5)) << "it failed itself";
+}
+
+TEST(RetryBudget, OfAnOperationClosesThoseAroundThatWereOpenedFromInside) {
+  const auto outermost =
+      std::make_shared<RetryBudget>(seconds(6), nullptr, RetryBudget::Kind::kOperation);
+  const auto outer =
+      std::make_shared<RetryBudget>(seconds(6), outermost, RetryBudget::Kind::kOperation);
+  RetryBudget inner(seconds(6), outer, RetryBudget::Kind::kOperation);
+  static_cast<void>(inner.left_after_failure(kStart));
+  inner.on_success();
+  EXPECT_EQ(outermost->left_after_failure(kStart + seconds(9)), seconds(6));
+}
+
+TEST(RetryBudget, OfAScopeStaysOpenWhateverPassesInside) {
+  const auto scope = std::make_shared<RetryBudget>();
+  RetryBudget inner(seconds(6), scope, RetryBudget::Kind::kOperation);
+  static_cast<void>(inner.left_after_failure(kStart));
+  inner.on_success();
+  EXPECT_EQ(scope->left_after_failure(kStart + seconds(5)), seconds(1));
+}
+
 TEST(RetryBudget, TakesAnyWindow) {
   EXPECT_EQ(RetryBudget(milliseconds::max()).left_after_failure(kStart), hours(24));
   EXPECT_EQ(RetryBudget(milliseconds(-1)).left_after_failure(kStart), milliseconds(0));

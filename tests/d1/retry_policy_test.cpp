@@ -130,7 +130,9 @@ TEST(RetryPolicy, TakesAnyNumbers) {
   EXPECT_EQ(RetryPolicy{.cap = milliseconds(-5)}.delay_after(2, 0.5), milliseconds(1));
   EXPECT_EQ(RetryPolicy{.cap = milliseconds::max()}.delay_after(100, 0.5), hours(24));
   EXPECT_EQ(RetryPolicy{.jitter_min = -9}.delay_after(1, 0), milliseconds(1));
-  EXPECT_EQ(RetryPolicy{.jitter_max = kNan}.delay_after(1, 0.5), milliseconds(1));
+  EXPECT_EQ(RetryPolicy{.jitter_max = kNan}.delay_after(1, 0.5), milliseconds(200));
+  EXPECT_EQ(RetryPolicy{.jitter_max = kInfinity}.delay_after(1, 0.5), milliseconds(200));
+  EXPECT_EQ((RetryPolicy{.jitter_min = 2, .jitter_max = 1}.delay_after(1, 0.5)), milliseconds(300));
   EXPECT_EQ(RetryPolicy{}.delay_after(1, kNan), milliseconds(160));
   EXPECT_EQ(RetryPolicy{}.delay_after(-7, 0.5), milliseconds(200));
   EXPECT_EQ(RetryPolicy{.delays = {milliseconds::max()}}.delay_after(1, 0.5), hours(24));

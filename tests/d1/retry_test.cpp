@@ -219,6 +219,28 @@ TEST_F(Retry, WithinARetryHasNoTimeOfItsOwn) {
   EXPECT_LE(slept_in_all(), 6000);
 }
 
+// A worker's whole round may stand in one retry: a read in it that fails once an hour is ridden out
+// each time.
+TEST_F(Retry, KeepsItsWindowClosedWhileWhatFailsWithinItPasses) {
+  int passed = 0;
+  const auto work = [&] {
+    for (int round = 0; round < 20; ++round) {
+      passed += run(reading(), {internal_error(), internal_error()}).is_ok() ? 1 : 0;
+      clock.advance(hours(1));
+    }
+    return Status();
+  };
+  EXPECT_TRUE(retry(work, reading()).is_ok());
+  EXPECT_EQ(passed, 20);
+}
+
+TEST_F(Retry, KeepsAScopesWindowWhateverPassesWithinIt) {
+  const RetryScope scope;
+  EXPECT_TRUE(run(reading(), {internal_error()}).is_ok());
+  clock.advance(seconds(7));
+  EXPECT_FALSE(run(reading(), {internal_error()}).is_ok());
+}
+
 TEST_F(Retry, SleepsNeitherPastNorUpToTheDeadline) {
   RetryOptions all = reading();
   all.deadline = clock.steady_now() + milliseconds(200);
@@ -273,6 +295,43 @@ TEST_F(Retry, StopsWhenItIsCancelled) {
   EXPECT_EQ(report.end, RetryEnd::kCancelled);
   EXPECT_EQ(report.attempts, 1);
   EXPECT_THAT(events, IsEmpty());
+}
+
+TEST_F(Retry, TellsAnAttemptThatWasCutShortFromOneThatWasRefused) {
+  const Status cut(StatusCode::kCancelled, "cancelled");
+  std::stop_source source;
+  RetryOptions all = reading();
+  all.deadline = clock.steady_now() + hours(1);
+  all.cancel = source.get_token();
+  EXPECT_FALSE(run_failing(all, cut).is_ok());
+  EXPECT_EQ(report.end, RetryEnd::kOutOfTime);
+  source.request_stop();
+  EXPECT_FALSE(run_failing(all, cut).is_ok());
+  EXPECT_EQ(report.end, RetryEnd::kCancelled);
+}
+
+TEST_F(Retry, KeepsTheFailureThatAnAttemptCutShortCameAfter) {
+  const Status cut(StatusCode::kCancelled, "deadline passed before the attempt");
+  const Status status = run(reading(), {internal_error(), cut});
+  EXPECT_EQ(status.message(), cut.message());
+  ASSERT_NE(status.cause(), nullptr);
+  EXPECT_EQ(status.cause()->message(), internal_error().message());
+  EXPECT_EQ(run(reading(), {cut}).cause(), nullptr);
+}
+
+TEST_F(Retry, ReportsHowFarItCameWhereTheOperationThrows) {
+  int count = 0;
+  const auto operation = [&]() -> Status {
+    if (++count == 2) {
+      throw std::runtime_error("mine");
+    }
+    return internal_error();
+  };
+  report = {.attempts = 7, .elapsed = hours(1), .end = RetryEnd::kSucceeded};
+  EXPECT_THROW(static_cast<void>(retry(operation, reading(), &report)), std::runtime_error);
+  EXPECT_EQ(report.attempts, 1);
+  EXPECT_EQ(report.elapsed, milliseconds(0));
+  EXPECT_EQ(report.end, RetryEnd::kThrew);
 }
 
 TEST_F(Retry, StopsWhenItIsCancelledWhileItWaits) {

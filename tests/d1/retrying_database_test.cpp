@@ -267,6 +267,22 @@ TEST_F(RetryingDatabaseTest, MakesAStatusOfAnException) {
   EXPECT_EQ(outcome.status().code(), StatusCode::kInternal);
   EXPECT_EQ(outcome.status().execution(), Execution::kMaybe);
   EXPECT_THAT(slept(), IsEmpty());
+  EXPECT_EQ(db->last_report().attempts, 0);
+  EXPECT_EQ(db->last_report().end, RetryEnd::kThrew);
+}
+
+class DatabaseWithoutTraits final : public Database {
+ public:
+  Result<std::vector<StatementResult>> execute(std::span<const Statement>,
+                                               const ExecuteOptions&) override {
+    return std::vector<StatementResult>();
+  }
+  [[nodiscard]] DatabaseTraits traits() const override { throw std::runtime_error("no traits"); }
+};
+
+TEST_F(RetryingDatabaseTest, MakesAStatusOfAnExceptionWhileWrapping) {
+  const auto db = RetryingDatabase::wrap(std::make_unique<DatabaseWithoutTraits>(), options());
+  EXPECT_EQ(db.status().code(), StatusCode::kInternal);
 }
 
 }  // namespace
