@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace spillway {
@@ -82,28 +83,41 @@ std::string verb_after_with(SqlScanner& tokens) {
   return "WITH";
 }
 
-// PRAGMA name, PRAGMA name = value, PRAGMA name(value), with a schema before the name or not. Some
-// that take a value only ask about it, and a few act without one, or may for all that SQLite says
-// (journal_mode).
-// Source: sqlite.org/pragma.html.
+// Without a value these only ask. Others may act (optimize, journal_mode, those of an encryption
+// extension). Source: sqlite.org/pragma.html.
+constexpr std::array<std::string_view, 40> kAskingPragmas = {
+    "ANALYSIS_LIMIT",       "APPLICATION_ID",     "AUTO_VACUUM",        "AUTOMATIC_INDEX",
+    "BUSY_TIMEOUT",         "CACHE_SIZE",         "CACHE_SPILL",        "CELL_SIZE_CHECK",
+    "CHECKPOINT_FULLFSYNC", "COLLATION_LIST",     "COMPILE_OPTIONS",    "DATA_VERSION",
+    "DATABASE_LIST",        "DEFER_FOREIGN_KEYS", "ENCODING",           "FOREIGN_KEYS",
+    "FREELIST_COUNT",       "FULLFSYNC",          "HARD_HEAP_LIMIT",    "JOURNAL_SIZE_LIMIT",
+    "LEGACY_ALTER_TABLE",   "LOCKING_MODE",       "MAX_PAGE_COUNT",     "MMAP_SIZE",
+    "MODULE_LIST",          "PAGE_COUNT",         "PAGE_SIZE",          "PRAGMA_LIST",
+    "QUERY_ONLY",           "READ_UNCOMMITTED",   "RECURSIVE_TRIGGERS", "REVERSE_UNORDERED_SELECTS",
+    "SCHEMA_VERSION",       "SECURE_DELETE",      "SOFT_HEAP_LIMIT",    "SYNCHRONOUS",
+    "TEMP_STORE",           "TRUSTED_SCHEMA",     "USER_VERSION",       "WAL_AUTOCHECKPOINT"};
+
+// These only ask with a value in parentheses as well, and say by it about what.
+constexpr std::array<std::string_view, 11> kAskingAboutPragmas = {
+    "TABLE_INFO",  "TABLE_XINFO",     "TABLE_LIST",       "INDEX_LIST",
+    "INDEX_INFO",  "INDEX_XINFO",     "FOREIGN_KEY_LIST", "FOREIGN_KEY_CHECK",
+    "QUICK_CHECK", "INTEGRITY_CHECK", "FUNCTION_LIST"};
+
+// PRAGMA name, PRAGMA name = value, PRAGMA name(value), with a schema before the name or not. In
+// quotes it is the same name to SQLite, but not to us.
 bool is_asking_pragma(SqlScanner& tokens) {
-  constexpr std::array<std::string_view, 11> kAsking = {
-      "TABLE_INFO",  "TABLE_XINFO",     "TABLE_LIST",       "INDEX_LIST",
-      "INDEX_INFO",  "INDEX_XINFO",     "FOREIGN_KEY_LIST", "FOREIGN_KEY_CHECK",
-      "QUICK_CHECK", "INTEGRITY_CHECK", "FUNCTION_LIST"};
-  constexpr std::array<std::string_view, 5> kActing = {
-      "OPTIMIZE", "INCREMENTAL_VACUUM", "WAL_CHECKPOINT", "SHRINK_MEMORY", "JOURNAL_MODE"};
   std::optional<SqlToken> name = tokens.next();
   std::optional<SqlToken> after = tokens.next();
   if (after && after->text == ".") {
     name = tokens.next();
     after = tokens.next();
   }
-  // In quotes it is the same name to SQLite: "optimize" acts too.
-  if (!name || name->kind != SqlTokenKind::kWord || is_any_word(*name, kActing)) {
+  if (!name || name->kind != SqlTokenKind::kWord) {
     return false;
   }
-  return !after || (after->kind == SqlTokenKind::kOpen && is_any_word(*name, kAsking));
+  const bool is_about = is_any_word(*name, kAskingAboutPragmas);
+  return after ? is_about && after->kind == SqlTokenKind::kOpen
+               : is_about || is_any_word(*name, kAskingPragmas);
 }
 
 // EXPLAIN runs nothing, but a PRAGMA may act when it is prepared.
@@ -137,9 +151,11 @@ void find_what_it_does(SqlStatement& statement) {
   statement.verb = word == "WITH" ? verb_after_with(tokens) : word;
   statement.controls_transaction = is_transaction_verb(word);
   const bool is_query = statement.verb == "SELECT" || statement.verb == "VALUES";
-  statement.does_read_only = (is_query && !may_optimize(statement)) ||
-                             (word == "PRAGMA" && is_asking_pragma(tokens)) ||
-                             (word == "EXPLAIN" && is_explain_harmless(tokens));
+  const bool does_only_read = (is_query && !may_optimize(statement)) ||
+                              (word == "PRAGMA" && is_asking_pragma(tokens)) ||
+                              (word == "EXPLAIN" && is_explain_harmless(tokens));
+  // Where something is left open, databases may differ in what they make of the text.
+  statement.does_read_only = does_only_read && statement.is_closed;
 }
 
 void find_whether_closed(SqlStatement& statement) {
@@ -176,13 +192,11 @@ class ParameterNumbers {
     return parsed.ec == std::errc() ? number : kParameterNumberMax + 1;
   }
   [[nodiscard]] std::size_t named(std::string_view name) {
-    const auto known = std::find_if(names_.begin(), names_.end(),
-                                    [name](const auto& each) { return each.first == name; });
-    return known != names_.end() ? known->second : names_.emplace_back(name, highest_ + 1).second;
+    return names_.try_emplace(name, highest_ + 1).first->second;
   }
 
   std::size_t highest_ = 0;
-  std::vector<std::pair<std::string_view, std::size_t>> names_;
+  std::unordered_map<std::string_view, std::size_t> names_;
 };
 
 Status invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
@@ -275,8 +289,8 @@ Result<SqlStatement> parse_statement(std::string_view sql) {
                                       : "more than one SQL statement in one text");
   }
   SqlStatement statement{.text = with_lf(statements.front()), .verb = {}};
-  find_what_it_does(statement);
   find_whether_closed(statement);
+  find_what_it_does(statement);
   if (Status status = find_parameters(statement); !status.is_ok()) {
     return status;
   }

@@ -28,7 +28,7 @@ struct SqlStatement {
   /// What it does, in upper case: its first word, or the one that follows a WITH clause.
   std::string verb;
   /// True: it cannot change the database. Certain for SELECT, VALUES, WITH, EXPLAIN and the PRAGMAs
-  /// that only ask; all else counts as writing.
+  /// that are known to only ask; all else counts as writing, and so does what is not closed.
   bool does_read_only = false;
   /// BEGIN, COMMIT, END, ROLLBACK, SAVEPOINT or RELEASE.
   bool controls_transaction = false;

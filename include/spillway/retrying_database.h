@@ -24,10 +24,12 @@
 namespace spillway {
 
 /// True: no statement of the text can change the database. Certain for SELECT, VALUES, WITH …
-/// SELECT, EXPLAIN of anything, and the PRAGMAs that only ask; all else counts as writing, and so
-/// does a text without a statement, or one that is not UTF-8. Quotes, comments and several
-/// statements are understood as SQLite understands them. What functions do that an application has
-/// added to SQLite is not known. Costs time in proportion to the text.
+/// SELECT, EXPLAIN of anything, and the PRAGMAs that are known to only ask; all else counts as
+/// writing, and so does a text without a statement, with a quote or parenthesis left open, or that
+/// is not UTF-8. Quotes, comments and several statements are understood as SQLite understands them.
+/// Not known is what hides behind a name: functions that an application or an extension has added
+/// to SQLite (FTS3's optimize() writes), and a view over pragma_optimize. Costs time in proportion
+/// to the text.
 /// Source: sqlite.org/c3ref/stmt_readonly.html, which the tests compare it with.
 [[nodiscard]] bool is_read_only(std::string_view sql) noexcept;
 

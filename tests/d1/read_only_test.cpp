@@ -58,6 +58,9 @@ TEST(IsReadOnly, DoesNotHoldForWhatWrites) {
            "PRAGMA user_version(3)",
            "PRAGMA journal_mode",
            "PRAGMA wal_checkpoint",
+           "PRAGMA rekey",
+           "PRAGMA cipher_migrate",
+           "PRAGMA user_version 3",
            "SELECT 1; DELETE FROM t",
            "SELECT 1;;; -- x\nDELETE FROM t",
            "DELETE FROM t; SELECT 1",
@@ -81,6 +84,7 @@ TEST(IsReadOnly, DoesNotHoldForWhatIsNoStatement) {
   using std::string_view_literals::operator""sv;
   for (const std::string_view sql :
        {""sv, " ; -- nothing"sv, "(SELECT 1)"sv, "nonsense"sv, "SELECT"sv.substr(0, 5),
+        "SELECT 'a"sv, "SELECT $a(; DELETE FROM t"sv, "SELECT (1"sv, "SELECT 1)"sv,
         "SELECT 1\0; DELETE FROM t"sv, "SELECT '\xFF'"sv, "WITH"sv, "PRAGMA"sv, "EXPLAIN"sv}) {
     EXPECT_FALSE(is_read_only(sql)) << sql;
   }
