@@ -114,6 +114,41 @@ TEST_P(InsertIfBelow, WaitsNoLongerThanTheWindowForARowFromTheFuture) {
   EXPECT_EQ(*refused->retry_after, hours(1));
 }
 
+TEST_P(InsertIfBelow, CountsTimesThatAreNoWholeNumbersAndWaitsTheWindowForTexts) {
+  query("INSERT INTO reports(who, at) VALUES('ada', '2026-11-30T12:00:00Z')");
+  EXPECT_EQ(*report("ada", 1, hours(1))->retry_after, hours(1));
+  query("INSERT INTO reports(who, at) VALUES('bob', " + std::string(kDatabaseNow) + " - 1000.5)");
+  EXPECT_THAT(*report("bob", 1, hours(1))->retry_after,
+              AllOf(Ge(hours(1) - kSlack), Le(hours(1) - seconds(1))));
+}
+
+TEST_P(InsertIfBelow, NamesColumnsInLettersOfAnyCase) {
+  const LimitedInsert insert{
+      .table = "Reports", .values = {{"WHO", "ada"}}, .time_column = "At", .counted_by = {"who"}};
+  EXPECT_TRUE(insert_if_below(*database, insert, 1, hours(1))->is_inserted);
+  EXPECT_FALSE(insert_if_below(*database, insert, 1, hours(1))->is_inserted);
+}
+
+TEST_P(InsertIfBelow, SaysSoWhereATriggerTakesNoRowAlthoughThereIsRoom) {
+  ASSERT_TRUE(status_of({{"CREATE TRIGGER never BEFORE INSERT ON reports BEGIN "
+                          "SELECT raise(IGNORE); END"}})
+                  .is_ok());
+  EXPECT_EQ(report("ada", 1, hours(1)).status().code(), StatusCode::kConstraint);
+}
+
+TEST_P(InsertIfBelow, CountsByColumnsOfARowAsWideAsParametersAllow) {
+  std::string columns;
+  LimitedInsert wide{.table = "wide", .time_column = "at"};
+  for (int i = 0; i < 99; ++i) {
+    columns += "c" + std::to_string(i) + ", ";
+    wide.values.emplace_back("c" + std::to_string(i), std::int64_t{i});
+  }
+  wide.counted_by = {"c98", "c0"};
+  ASSERT_TRUE(status_of({{"CREATE TABLE wide(" + columns + "at INTEGER)"}}).is_ok());
+  EXPECT_TRUE(insert_if_below(*database, wide, 1, hours(1))->is_inserted);
+  EXPECT_FALSE(insert_if_below(*database, wide, 1, hours(1))->is_inserted);
+}
+
 TEST_P(InsertIfBelow, TakesAnyNamesAndValues) {
   ASSERT_TRUE(status_of({{"CREATE TABLE \"a \"\"table\"(\"the \"\"when\" INTEGER, \"select\", b)"}})
                   .is_ok());
@@ -135,6 +170,11 @@ TEST_P(InsertIfBelow, RefusesWhatCannotBeMeant) {
   LimitedInsert insert{.table = "reports", .values = {{"who", "ada"}}, .time_column = "at"};
   EXPECT_EQ(refuse(insert, 0, hours(1)).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(refuse(insert, 1, milliseconds(0)).code(), StatusCode::kInvalidArgument);
+  insert.values = {{"who", "ada"}, {"AT", std::int64_t{5}}};
+  EXPECT_EQ(refuse(insert, 1, hours(1)).code(), StatusCode::kInvalidArgument);
+  insert.values = {{"who", "ada"}, {"Who", "bob"}};
+  EXPECT_EQ(refuse(insert, 1, hours(1)).code(), StatusCode::kInvalidArgument);
+  insert.values = {{"who", "ada"}};
   insert.counted_by = {"whom"};
   EXPECT_EQ(refuse(insert, 1, hours(1)).code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(refuse(insert, 1, hours(1)).message(), HasSubstr("\"whom\""));
@@ -182,6 +222,22 @@ TEST_P(InsertIfBelow, ReadsAlongAnIndexOnWhatIsCountedByAndTheTime) {
     EXPECT_THAT(text, HasSubstr("USING COVERING INDEX by_who (who=? AND at>?)"));
     EXPECT_THAT(text, Not(HasSubstr("TEMP B-TREE")));
   }
+}
+
+/// Answers one statement of how many there are.
+class ShortDatabase final : public Database {
+ public:
+  Result<std::vector<StatementResult>> execute(std::span<const Statement>,
+                                               const ExecuteOptions&) override {
+    return std::vector<StatementResult>(1);
+  }
+  [[nodiscard]] DatabaseTraits traits() const override { return {}; }
+};
+
+TEST(InsertIfBelowAnswers, AreNoDecisionWhereTheyDoNotFit) {
+  ShortDatabase database;
+  const LimitedInsert insert{.table = "reports", .time_column = "at"};
+  EXPECT_EQ(insert_if_below(database, insert, 1, hours(1)).status().code(), StatusCode::kLost);
 }
 
 INSTANTIATE_TEST_SUITE_P(On, InsertIfBelow, ::testing::ValuesIn(testing::database_kinds()),

@@ -10,6 +10,8 @@
 #include <spillway/sqlite_database.h>
 
 #include <gmock/gmock.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include "tests/d1/children.h"
 #include "tests/support/real_d1.h"
@@ -74,7 +76,7 @@ std::int64_t count(Database& database) {
       .value();
 }
 
-/// For two processes: neither goes on before the other is there.
+/// For two processes: neither goes on before the other is there, or has had time enough.
 class Meeting {
  public:
   Meeting() {
@@ -91,10 +93,11 @@ class Meeting {
   }
   /// `number` is that of the child.
   void wait_for_the_other(int number) {
+    constexpr int kPatienceMs = 30'000;
     const std::size_t own = number == 0 ? 0 : 1;
-    char sign = 'x';
-    [[maybe_unused]] const auto wrote = ::write(pipes_.at(own)[1], &sign, 1);
-    [[maybe_unused]] const auto read = ::read(pipes_.at(1 - own)[0], &sign, 1);
+    [[maybe_unused]] const auto wrote = ::write(pipes_.at(own)[1], "x", 1);
+    pollfd other{.fd = pipes_.at(1 - own)[0], .events = POLLIN, .revents = 0};
+    [[maybe_unused]] const int ready = ::poll(&other, 1, kPatienceMs);
   }
 
  private:

@@ -33,6 +33,7 @@ const std::map<std::string, std::string, std::less<>>& public_header_owners() {
       {"status.h", "base"},
       {"d1_database.h", "d1"},
       {"database.h", "d1"},
+      {"insert_if_below.h", "d1"},
       {"prepared_statement.h", "d1"},
       {"result_set.h", "d1"},
       {"retry.h", "d1"},

@@ -132,6 +132,9 @@ TEST(Layout, RunsEveryTestFile) {
   for (const std::string& folder : test_folders()) {
     const std::string place = "tests/" + folder;
     const std::vector<std::string> names = names_ending_in(cpp_files(place), "_test.cpp");
+    if (names.empty()) {
+      continue;
+    }
     report(check_tests_registered(read(place + "/CMakeLists.txt"), names));
     tests += names.size();
   }
