@@ -43,13 +43,14 @@ Verdict verdict_of_http_status(int status) {
     default:
       break;
   }
-  if (status >= 300 && status < 400) {
-    return not_executed(StatusCode::kConfig);
+  switch (status / 100) {
+    case 3:
+      return not_executed(StatusCode::kConfig);
+    case 4:
+      return not_executed(StatusCode::kPermanent);
+    default:
+      return maybe_executed(StatusCode::kLost);  // Also 200 without success.
   }
-  if (status >= 400 && status < 500) {
-    return not_executed(StatusCode::kPermanent);
-  }
-  return maybe_executed(StatusCode::kLost);  // Also 200 without success.
 }
 
 using Errors = std::span<const D1Error>;

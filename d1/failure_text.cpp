@@ -49,12 +49,14 @@ template <typename Check>
 bool take_tail(std::string_view& text, std::string_view head, std::string_view tail,
                Check&& is_filling) {
   const std::size_t at = text.rfind(head);
-  if (at == std::string_view::npos || !text.ends_with(tail) ||
-      text.size() < at + head.size() + tail.size()) {
+  if (at == std::string_view::npos) {
     return false;
   }
-  const std::string_view filling =
-      text.substr(at + head.size(), text.size() - at - head.size() - tail.size());
+  std::string_view filling = text.substr(at + head.size());
+  if (!filling.ends_with(tail)) {
+    return false;
+  }
+  filling.remove_suffix(tail.size());
   if (!is_filling(filling)) {
     return false;
   }
@@ -74,7 +76,7 @@ std::string_view without_code(std::string_view text) {
 // "; reference = …", which differs each time.
 std::string_view without_reference(std::string_view text) {
   const auto is_word = [](std::string_view filling) {
-    return !filling.empty() && filling.find(' ') == std::string_view::npos;
+    return filling.find(' ') == std::string_view::npos;
   };
   take_tail(text, "; reference = ", "", is_word);
   return text;

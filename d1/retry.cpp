@@ -140,12 +140,9 @@ milliseconds RetryLoop::time_left(SteadyTime now) const {
   if (!options_.deadline) {
     return left;
   }
-  if (*options_.deadline <= now) {
-    return milliseconds(-1);
-  }
+  const SteadyTime deadline = std::max(*options_.deadline, now);
   // An attempt at the deadline itself would have no time.
-  return std::min(left,
-                  std::chrono::ceil<milliseconds>(*options_.deadline - now) - milliseconds(1));
+  return std::min(left, std::chrono::ceil<milliseconds>(deadline - now) - milliseconds(1));
 }
 
 // Without randomness the middle is as good as any.

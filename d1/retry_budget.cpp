@@ -95,7 +95,7 @@ void RetryTokens::add(std::int64_t thousandths) noexcept {
 void RetryTokens::refill(SteadyTime now) noexcept {
   const SteadyTime from = refilled_until_.value_or(now);
   const std::int64_t gained = std::max<std::int64_t>((now - from) / kPerThousandth, 0);
-  add(std::min(gained, kTokensMax));
+  add(gained);
   refilled_until_ = from + gained * kPerThousandth;
 }
 
