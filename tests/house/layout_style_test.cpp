@@ -132,10 +132,9 @@ TEST(Layout, RunsEveryTestFile) {
   for (const std::string& folder : test_folders()) {
     const std::string place = "tests/" + folder;
     const std::vector<std::string> names = names_ending_in(cpp_files(place), "_test.cpp");
-    if (names.empty()) {
-      continue;
+    if (!names.empty()) {  // Else it tests in another language.
+      report(check_tests_registered(read(place + "/CMakeLists.txt"), names));
     }
-    report(check_tests_registered(read(place + "/CMakeLists.txt"), names));
     tests += names.size();
   }
   EXPECT_GT(tests, 2U);
