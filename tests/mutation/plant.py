@@ -24,11 +24,10 @@ COPY = ROOT / "build" / "mutants"
 SWITCH = """#pragma once
 #include <cstdlib>
 #include <type_traits>
-inline bool spillway_mutant(int number) {
-  static const char* const text = std::getenv("SPILLWAY_MUTANT");
-  static const int chosen = text == nullptr ? 0 : std::atoi(text);
-  return number == chosen;
-}
+inline const char* const spillway_mutant_text = std::getenv("SPILLWAY_MUTANT");
+inline const int spillway_mutant_chosen =
+    spillway_mutant_text == nullptr ? 0 : std::atoi(spillway_mutant_text);
+#define spillway_mutant(number) (spillway_mutant_chosen == (number))
 """
 
 OPERATORS = {

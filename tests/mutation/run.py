@@ -23,26 +23,30 @@ HERE = pathlib.Path(__file__).resolve().parent
 MEMORY_MAX = 2 << 30  # A loop that never ends must not take the machine's.
 
 
+def limit_resources():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 def passes(program, number, limit):
     try:
         return subprocess.run(
-            [program, "--gtest_brief=1", "--gtest_fail_fast"], timeout=limit,
+            [program, "--gtest_brief=1", "--gtest_break_on_failure"], timeout=limit,
             env=os.environ | {"SPILLWAY_MUTANT": str(number)}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX)),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit_resources,
         ).returncode == 0
     except subprocess.TimeoutExpired:
         return False
 
 
-def times_of(folder):
+def times_of(programs):
     """How long each program takes without a mutant. All must pass."""
     times = {}
-    for program in sorted({name for _, programs in SUBJECTS for name in programs}):
+    for program in sorted(programs):
         began = time.monotonic()
-        if not passes(folder / program, 0, 300):
-            raise SystemExit(f"mutants: {program} fails without any mutant: mend that first")
-        times[folder / program] = time.monotonic() - began
+        if not passes(program, 0, 300):
+            raise SystemExit(f"mutants: {program.name} fails without any mutant: mend that first")
+        times[program] = time.monotonic() - began
     return times
 
 
@@ -63,22 +67,21 @@ def explained_keys():
 
 
 def survivors_of(mutants, folder):
-    times = times_of(folder)
-    programs = {path: sorted((folder / name for name in names), key=times.get)
+    """Yields them as they are found, in order."""
+    programs = {path: [folder / name for name in names]
                 for paths, names in SUBJECTS for path in paths}
+    times = times_of({each for mutant in mutants for each in programs[mutant["path"]]})
 
     def survives(mutant):
         return all(passes(program, mutant["number"], 10 + 5 * times[program])
-                   for program in programs[mutant["path"]])
+                   for program in sorted(programs[mutant["path"]], key=times.get))
 
-    survivors = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for done, survived in enumerate(pool.map(survives, mutants)):
-            if survived:
-                survivors.append(mutants[done])
             if sys.stdout.isatty():
-                print(f"\r{done + 1} of {len(mutants)}", end="\r", flush=True)
-    return survivors
+                print(f"{done + 1} of {len(mutants)}", end="\r", flush=True)
+            if survived:
+                yield mutants[done]
 
 
 def main(folder, *paths):
@@ -91,11 +94,13 @@ def main(folder, *paths):
     explained = {key for key in explained_keys()
                  if key.split(" | ")[0] in chosen or not paths}
 
-    survivors = survivors_of(mutants, pathlib.Path(folder))
-    unexplained = [each for each in survivors if each["key"] not in explained]
-    stale = explained - {each["key"] for each in survivors}
-    for mutant in unexplained:
-        print(f"{mutant['path']}:{mutant['line']}: survived\n{mutant['key']}")
+    survivors = []
+    for mutant in survivors_of(mutants, pathlib.Path(folder)):
+        survivors.append(mutant["key"])
+        if mutant["key"] not in explained:
+            print(f"{mutant['path']}:{mutant['line']}: survived\n{mutant['key']}", flush=True)
+    unexplained = set(survivors) - explained
+    stale = explained - set(survivors)
     for key in sorted(stale):
         print(f"explained.txt: caught, or there no more\n{key}")
     print(f"mutants: {len(mutants)} planted, {len(mutants) - len(survivors)} caught, "

@@ -27,7 +27,7 @@ SUBJECTS = [
     ),
     (
         ["d1/retrying_database.cpp"],
-        ["d1_retrying_database_test", "d1_read_only_test"],
+        ["d1_retrying_database_test", "d1_read_only_test", "d1_allocation_fault_test"],
     ),
     (
         ["d1/classify.cpp", "d1/failure_text.cpp", "d1/failure_text.h"],
