@@ -6,6 +6,7 @@
 #include <spillway/d1_database.h>
 #include <spillway/database.h>
 #include <spillway/prepared_statement.h>
+#include <spillway/retrying_database.h>
 #include <spillway/sqlite_database.h>
 
 #include <gtest/gtest.h>
@@ -168,6 +169,23 @@ TEST_F(AllocationFault, OfReadingWhatD1AnswersIsToldToo) {
   }
   body = bodies[0];
   EXPECT_TRUE(select().is_ok());
+}
+
+TEST_F(AllocationFault, OfAskingWhatATextDoesSaysThatItWrites) {
+  lack = Lack::kLasts;
+  for (int count = 0;; ++count) {
+    bool reads = false;
+    bool has_failed = false;
+    {
+      const FewAllocations few(count);
+      reads = is_read_only("SELECT 1");
+      has_failed = FewAllocations::has_failed();
+    }
+    ASSERT_EQ(reads, !has_failed) << "after " << count;
+    if (!has_failed) {
+      break;
+    }
+  }
 }
 
 TEST_F(AllocationFault, LeavesNothingOfATransactionInAFile) {

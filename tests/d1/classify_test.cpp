@@ -2,6 +2,7 @@
 #include "d1/classify.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <chrono>
 #include <iterator>
@@ -35,6 +36,8 @@ const Case kPlatform[] = {
      StatusCode::kRateLimited},
     {"Cannot resolve D1 DB due to transient issue on remote node.", StatusCode::kTransient},
     {"Internal error while starting up D1 DB storage caused object to be reset.",
+     StatusCode::kTransient},
+    {"Internal error while starting up Durable Object storage caused object to be reset.",
      StatusCode::kTransient},
     {"Currently processing a long-running export.", StatusCode::kTransient},
     {"Currently processing a long-running import.", StatusCode::kTransient},
@@ -113,6 +116,11 @@ const Case kPlatform[] = {
     {"When executing multiple SQL statements in a single call, only the last statement can have "
      "parameters.",
      StatusCode::kPermanent},
+    {"Durable Object storage operation exceeded timeout which caused object to be reset.",
+     StatusCode::kTooBig, kMaybe},
+    {"Durable Object's isolate exceeded its memory limit and was reset.", StatusCode::kTooBig,
+     kMaybe},
+    {"Durable Object exceeded its CPU time limit and was reset.", StatusCode::kTooBig, kMaybe},
 };
 
 struct EngineCase {
@@ -239,6 +247,81 @@ TEST(Classify, KnowsEveryTextOfTheEngineWithAndWithoutTheNameOfItsCode) {
   }
 }
 
+TEST(Classify, GivesATextOfTheEngineItsCodeWhereD1LeavesItOut) {
+  const struct {
+    const char* text;
+    int code;
+  } cases[] = {
+      {"database is locked", SQLITE_BUSY},
+      {"database table is locked", SQLITE_LOCKED},
+      {"database table is locked: logs", SQLITE_LOCKED},
+      {"locking protocol", SQLITE_PROTOCOL},
+      {"interrupted", SQLITE_INTERRUPT},
+      {"out of memory", SQLITE_NOMEM},
+      {"disk I/O error", SQLITE_IOERR},
+      {"database or disk is full", SQLITE_FULL},
+      {"string or blob too big", SQLITE_TOOBIG},
+      {"statement too long", SQLITE_TOOBIG},
+      {"unable to open database file", SQLITE_CANTOPEN},
+      {"attempt to write a readonly database", SQLITE_READONLY},
+      {"file is not a database", SQLITE_NOTADB},
+      {"database disk image is malformed", SQLITE_CORRUPT},
+      {"datatype mismatch", SQLITE_MISMATCH},
+      {"UNIQUE constraint failed: one.k", SQLITE_CONSTRAINT_UNIQUE},
+      {"NOT NULL constraint failed: one.k", SQLITE_CONSTRAINT_NOTNULL},
+      {"CHECK constraint failed: k > 0", SQLITE_CONSTRAINT_CHECK},
+      {"FOREIGN KEY constraint failed", SQLITE_CONSTRAINT_FOREIGNKEY},
+      {"not authorized", SQLITE_AUTH},
+      {"not authorized to use function: sqlite_version", SQLITE_AUTH},
+      {"access to _cf_KV.key is prohibited", SQLITE_AUTH},
+      {"table plain already exists", SQLITE_ERROR},
+      {"near \"SELEC\": syntax error", SQLITE_ERROR},
+      {"unrecognized token: \"'a\"", SQLITE_ERROR},
+      {"incomplete input", SQLITE_ERROR},
+      {"too many columns on wide", SQLITE_ERROR},
+      {"too many terms in compound SELECT", SQLITE_ERROR},
+      {"LIKE or GLOB pattern too complex", SQLITE_ERROR},
+      {"ON CONFLICT clause does not match any PRIMARY KEY or UNIQUE constraint", SQLITE_ERROR},
+      {"cannot VACUUM from within a transaction", SQLITE_ERROR},
+      {"cannot start a transaction within a transaction", SQLITE_ERROR},
+      {"no such table: missing", SQLITE_ERROR},
+  };
+  for (const auto& each : cases) {
+    EXPECT_EQ(classified(each.text, 500).sqlite_code(), each.code) << each.text;
+  }
+}
+
+TEST(Classify, WantsSomethingBetweenTheTwoEndsOfAText) {
+  for (const char* text : {"The database  could not be found", "The database could not be found",
+                           "A database x could not be found", "The database x was not found"}) {
+    EXPECT_EQ(classified(text, 400).code(), StatusCode::kPermanent) << text;
+  }
+  EXPECT_EQ(classified("The database x could not be found", 400).code(), StatusCode::kConfig);
+}
+
+TEST(Classify, KnowsWhatD1PutsBeforeAText) {
+  for (const char* prefix : {"D1_ERROR: ", "D1_EXEC_ERROR: ", "D1_TYPE_ERROR: ",
+                             "D1_COLUMN_NOTFOUND: ", "D1_DUMP_ERROR: ", "D1_SESSION_ERROR: ",
+                             "D1 REST: ", "Error: ", "NOSENTRY ", "D1_ERROR:   "}) {
+    const Status status = classified(prefix + std::string("Network connection lost."), 400);
+    EXPECT_EQ(status.code(), StatusCode::kLost) << prefix;
+    EXPECT_EQ(status.message(), "Network connection lost.") << prefix;
+  }
+}
+
+TEST(Classify, TakesOffNothingButAWholeTail) {
+  for (const char* tail :
+       {" [code: ]", " [code: 75x]", " [code: 75009", " (code: )", " (code: 7500]",
+        " [code: 7500] or so", " at offset 17x", "; reference = a b"}) {
+    const std::string text = std::string("Network connection lost") + tail;
+    EXPECT_EQ(classified(text, 400).code(), StatusCode::kPermanent) << text;
+    EXPECT_EQ(classified(text, 400).message(), text);
+  }
+  EXPECT_EQ(classified("Network connection lost.  [code: 7500] (code: 1)", 400).message(),
+            "Network connection lost.");
+  EXPECT_EQ(classified("sensor-123]", 400).message(), "sensor-123]");
+}
+
 TEST(Classify, SaysWhatSqliteWouldHaveSaid) {
   const Status status = classified(
       "D1_ERROR: UNIQUE constraint failed: one.k: SQLITE_CONSTRAINT (extended: "
@@ -260,6 +343,7 @@ TEST(Classify, KeepsTheReferenceThatSupportWillAskFor) {
 TEST(Classify, DoesNotMatchAPhraseInsideAnotherText) {
   for (const char* text : {
            "Network connection lost while uploading part 3",
+           "Network connection lost. The job was to upload part 3",
            "could not parse \"Network connection lost.\"",
            "INFO [worker] D1 DB is overloaded. Too many requests queued.",
            "row refused: internal error",
@@ -308,11 +392,13 @@ TEST(Classify, LetsTheHttpStatusDecideLast) {
     int http_status;
     StatusCode expected;
   } cases[] = {
-      {200, StatusCode::kLost},      {204, StatusCode::kLost},      {301, StatusCode::kConfig},
-      {308, StatusCode::kConfig},    {400, StatusCode::kPermanent}, {401, StatusCode::kAuth},
-      {403, StatusCode::kAuth},      {404, StatusCode::kPermanent}, {413, StatusCode::kTooBig},
-      {418, StatusCode::kPermanent}, {429, StatusCode::kOverload},  {500, StatusCode::kLost},
-      {504, StatusCode::kLost},      {530, StatusCode::kLost},      {0, StatusCode::kLost},
+      {200, StatusCode::kLost},   {204, StatusCode::kLost},      {299, StatusCode::kLost},
+      {300, StatusCode::kConfig}, {399, StatusCode::kConfig},    {301, StatusCode::kConfig},
+      {308, StatusCode::kConfig}, {400, StatusCode::kPermanent}, {499, StatusCode::kPermanent},
+      {401, StatusCode::kAuth},   {403, StatusCode::kAuth},      {404, StatusCode::kPermanent},
+      {413, StatusCode::kTooBig}, {418, StatusCode::kPermanent}, {429, StatusCode::kOverload},
+      {500, StatusCode::kLost},   {504, StatusCode::kLost},      {530, StatusCode::kLost},
+      {0, StatusCode::kLost},
   };
   for (const auto& each : cases) {
     const Execution execution = each.expected == StatusCode::kLost ? kMaybe : Execution::kNo;
@@ -329,6 +415,12 @@ TEST(Classify, CallsAnExportLastingAndNothingElse) {
   EXPECT_FALSE(classified("Network connection lost.", 400).is_lasting());
   EXPECT_FALSE(
       classified("Cannot resolve D1 DB due to transient issue on remote node.", 500).is_lasting());
+}
+
+TEST(Classify, GivesNoCodeOfSqlitesToWhatThePlatformSays) {
+  for (const Case& each : kPlatform) {
+    EXPECT_EQ(classified(each.text, 400).sqlite_code(), 0) << each.text;
+  }
 }
 
 TEST(Classify, PassesOnWhatTheServerAskedUsToWait) {
@@ -351,6 +443,21 @@ TEST(Classify, TakesTheClassFromTheCauseIfTheTextAboveItSaysNothing) {
   ASSERT_NE(status.cause()->cause(), nullptr);
   EXPECT_EQ(status.cause()->cause()->code(), StatusCode::kLost);
   EXPECT_EQ(status.cause()->cause()->cause(), nullptr);
+}
+
+TEST(Classify, GivesEachCauseItsOwnClassAndCode) {
+  const Status status = classify({.errors = {{7500, "Failed query: insert into logs"},
+                                             {10000, "wrapped once more"},
+                                             {7403, "D1_ERROR: Network connection lost."}},
+                                  .http_status = 400});
+  EXPECT_EQ(status.code(), StatusCode::kLost);
+  EXPECT_EQ(status.d1_code(), 7500);
+  ASSERT_NE(status.cause(), nullptr);
+  EXPECT_EQ(status.cause()->code(), StatusCode::kAuth);
+  EXPECT_EQ(status.cause()->d1_code(), 10000);
+  ASSERT_NE(status.cause()->cause(), nullptr);
+  EXPECT_EQ(status.cause()->cause()->code(), StatusCode::kLost);
+  EXPECT_EQ(status.cause()->cause()->d1_code(), 7403);
 }
 
 TEST(Classify, LetsTheOuterTextWinOverItsCause) {
@@ -377,6 +484,9 @@ TEST(Classify, MakesOneShortLineWithoutHtmlOfEveryMessage) {
   EXPECT_EQ(classified("one\ntwo\x1b[31m", 400).message(), "one two [31m");
   EXPECT_EQ(classified("<html><body>504</body></html>", 504).message(), "unknown error (HTTP 504)");
   EXPECT_EQ(classified("oops <!DOCTYPE html>", 502).message(), "unknown error (HTTP 502)");
+  EXPECT_EQ(classified("oops <HEAD>", 502).message(), "unknown error (HTTP 502)");
+  EXPECT_EQ(classified("oops <body id='x'>", 502).message(), "unknown error (HTTP 502)");
+  EXPECT_EQ(classified("oops <html lang='en'>", 502).message(), "unknown error (HTTP 502)");
   EXPECT_EQ(classified("", 400).message(), "unknown error (HTTP 400)");
   EXPECT_EQ(classified(" \n", 400).message(), "unknown error (HTTP 400)");
   const std::string cut = classified(std::string(10'000, 'x'), 400).message();

@@ -144,6 +144,10 @@ TEST(RetryTokens, ComeBackByATenthWithEachSuccess) {
   EXPECT_EQ(taken(tokens, kStart), 0);
   tokens.on_success(kStart);
   EXPECT_EQ(taken(tokens, kStart), 1);
+  for (int i = 0; i < 19; ++i) {
+    tokens.on_success(kStart);
+  }
+  EXPECT_EQ(taken(tokens, kStart), 1) << "nothing but whole ones";
 }
 
 TEST(RetryTokens, ComeBackWithTimeAlone) {
@@ -179,6 +183,11 @@ TEST(RetryTokens, CountTimeFromTheFirstCallOn) {
   RetryTokens tokens;
   static_cast<void>(taken(tokens, SteadyTime()));
   EXPECT_EQ(taken(tokens, SteadyTime(seconds(30))), 1);
+
+  RetryTokens first_succeeded;
+  first_succeeded.on_success(kStart);
+  EXPECT_EQ(taken(first_succeeded, kStart + milliseconds(29)), 10);
+  EXPECT_EQ(taken(first_succeeded, kStart + seconds(30)), 1);
 }
 
 TEST(RetryTokens, AreNeverMoreThanTen) {

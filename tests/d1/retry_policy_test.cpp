@@ -134,6 +134,7 @@ TEST(RetryPolicy, TakesAnyNumbers) {
   EXPECT_EQ(RetryPolicy{.jitter_max = kInfinity}.delay_after(1, 0.5), milliseconds(200));
   EXPECT_EQ((RetryPolicy{.jitter_min = 2, .jitter_max = 1}.delay_after(1, 0.5)), milliseconds(300));
   EXPECT_EQ(RetryPolicy{}.delay_after(1, kNan), milliseconds(160));
+  EXPECT_EQ(RetryPolicy{}.delay_after(1, 7), milliseconds(240));
   EXPECT_EQ(RetryPolicy{}.delay_after(-7, 0.5), milliseconds(200));
   EXPECT_EQ(RetryPolicy{.delays = {milliseconds::max()}}.delay_after(1, 0.5), hours(24));
 }

@@ -18,6 +18,7 @@ namespace spillway::testing {
 namespace {
 
 using std::chrono::hours;
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
@@ -247,10 +248,12 @@ TEST_F(Retry, SleepsNeitherPastNorUpToTheDeadline) {
   EXPECT_FALSE(run_failing(all, internal_error()).is_ok());
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(report.end, RetryEnd::kOutOfTime);
-  all.deadline = clock.steady_now() + milliseconds(201);
-  EXPECT_FALSE(run_failing(all, internal_error()).is_ok());
-  EXPECT_EQ(calls, 2);
-  EXPECT_THAT(slept(), ElementsAre(200));
+  for (const microseconds longer : {microseconds(201'000), microseconds(200'001)}) {
+    all.deadline = clock.steady_now() + longer;
+    EXPECT_FALSE(run_failing(all, internal_error()).is_ok());
+    EXPECT_EQ(calls, 2);
+  }
+  EXPECT_THAT(slept(), ElementsAre(200, 200));
 }
 
 // Attempts of 0.7 s with waits of 1 s: the second one ends at 2.4 s unless it looks at the time.
@@ -271,7 +274,9 @@ TEST_F(Retry, CountsTheTimeOfAttemptsAgainstTheDeadline) {
 
 TEST_F(Retry, MakesOneAttemptWhenTheDeadlineHasPassed) {
   RetryOptions all = reading();
-  for (const SteadyTime deadline : {clock.steady_now(), SteadyTime::min()}) {
+  clock.advance(hours(1));
+  for (const SteadyTime deadline :
+       {clock.steady_now(), clock.steady_now() - hours(1), SteadyTime::min()}) {
     all.deadline = deadline;
     EXPECT_FALSE(run_failing(all, internal_error()).is_ok());
     EXPECT_EQ(calls, 1);
@@ -279,6 +284,25 @@ TEST_F(Retry, MakesOneAttemptWhenTheDeadlineHasPassed) {
   all.deadline = SteadyTime::max();
   EXPECT_FALSE(run_failing(all, internal_error()).is_ok());
   EXPECT_EQ(calls, 5);
+}
+
+class ClockThatMovesByItself final : public Clock {
+ public:
+  [[nodiscard]] WallTime wall_now() const noexcept override { return {}; }
+  [[nodiscard]] SteadyTime steady_now() const noexcept override {
+    return SteadyTime(microseconds(1'900 * ++calls_));
+  }
+
+ private:
+  mutable int calls_ = 0;
+};
+
+TEST_F(Retry, ReportsNoMoreTimeThanHasPassed) {
+  const ClockThatMovesByItself moving;
+  RetryOptions all = options();
+  all.clock = &moving;
+  EXPECT_TRUE(run(all, {}).is_ok());
+  EXPECT_EQ(report.elapsed, milliseconds(1));
 }
 
 TEST_F(Retry, StopsWhenItIsCancelled) {
@@ -381,6 +405,15 @@ TEST_F(Retry, TellsTheObserverBeforeEachWait) {
   EXPECT_EQ(events[1].attempt, 2);
   EXPECT_EQ(events[1].failure_class, StatusCode::kOverload);
   EXPECT_EQ(events[1].delay, milliseconds(400));
+}
+
+TEST(RetryEvent, IsOfTheOnlyAttemptUnlessToldOtherwise) {
+  const RetryEvent event;
+  EXPECT_FALSE(event.is_read_only);
+  EXPECT_EQ(event.attempt, 1);
+  EXPECT_EQ(event.attempts_max, 1);
+  EXPECT_EQ(event.failure_class, StatusCode::kOk);
+  EXPECT_EQ(event.delay, milliseconds(0));
 }
 
 TEST_F(Retry, OutlivesAnObserverAndARandomnessThatThrow) {

@@ -129,6 +129,13 @@ TEST_F(RetryingDatabaseTest, ReturnsTheLateAnswer) {
   EXPECT_EQ(db->last_report().elapsed, milliseconds(600));
 }
 
+TEST_F(RetryingDatabaseTest, HasAnEmptyReportBeforeTheFirstCall) {
+  const auto db = wrapped();
+  EXPECT_EQ(db->last_report().attempts, 0);
+  EXPECT_EQ(db->last_report().elapsed, milliseconds(0));
+  EXPECT_EQ(db->last_report().end, RetryEnd::kSucceeded);
+}
+
 TEST_F(RetryingDatabaseTest, NamesItsOperationsToTheObserver) {
   const auto db = wrapped();
   const auto fail_once = [&](Statements statements) {
@@ -146,7 +153,9 @@ TEST_F(RetryingDatabaseTest, NamesItsOperationsToTheObserver) {
   EXPECT_FALSE(write.is_read_only);
   EXPECT_EQ(fail_once({kRead, kRead}).operation, "batch of 2");
   EXPECT_EQ(fail_once({{"(nonsense"}}).operation, "statement");
-  EXPECT_EQ(fail_once({{"secretsecret"}}).operation, "statement");
+  EXPECT_EQ(fail_once({{"tenletters"}}).operation, "TENLETTERS");
+  EXPECT_EQ(fail_once({{"secretsecre"}}).operation, "statement") << "too long for a verb";
+  EXPECT_EQ(fail_once({{"SELECT 1; SELECT 2"}}).operation, "statement");
 }
 
 TEST_F(RetryingDatabaseTest, GivesTheWrappedDatabaseTheSameEachTime) {
@@ -244,7 +253,9 @@ TEST_F(RetryingDatabaseTest, RefusesToBeWrappedAgain) {
 }
 
 TEST_F(RetryingDatabaseTest, RefusesWhatItCannotUse) {
-  EXPECT_EQ(RetryingDatabase::wrap(nullptr).status().code(), StatusCode::kInvalidArgument);
+  const Status nothing = RetryingDatabase::wrap(nullptr).status();
+  EXPECT_EQ(nothing.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(nothing.message(), HasSubstr("no database"));
   RetryOptions all = options();
   all.predicate = [](const Status&) { return true; };
   const auto refused =

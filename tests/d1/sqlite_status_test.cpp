@@ -68,11 +68,69 @@ TEST(SqliteStatus, KeepsTheTextAndAddsTheReasonOfTheSystem) {
   EXPECT_EQ(sqlite_status(SQLITE_BUSY, "database is locked").message(), "database is locked");
   EXPECT_EQ(sqlite_status(SQLITE_IOERR_READ, "disk I/O error", EIO).message(),
             "disk I/O error (Input/output error)");
+  EXPECT_EQ(sqlite_status(SQLITE_CANTOPEN_ISDIR, "unable to open", EACCES).message(),
+            "unable to open (Permission denied)");
 }
 
 TEST(SqliteStatus, DoesNotBlameAnErrnoThatIsLeftOverForAnotherFailure) {
   const Status status = sqlite_status(SQLITE_CONSTRAINT, "CHECK constraint failed: t", EIO);
   EXPECT_EQ(status.message(), "CHECK constraint failed: t");
+}
+
+TEST(SqliteStatus, KnowsTheCodesByTheirNames) {
+  const struct {
+    const char* name;
+    int code;
+  } cases[] = {
+      {"SQLITE_ERROR", SQLITE_ERROR},
+      {"SQLITE_INTERNAL", SQLITE_INTERNAL},
+      {"SQLITE_PERM", SQLITE_PERM},
+      {"SQLITE_ABORT", SQLITE_ABORT},
+      {"SQLITE_BUSY", SQLITE_BUSY},
+      {"SQLITE_LOCKED", SQLITE_LOCKED},
+      {"SQLITE_NOMEM", SQLITE_NOMEM},
+      {"SQLITE_READONLY", SQLITE_READONLY},
+      {"SQLITE_INTERRUPT", SQLITE_INTERRUPT},
+      {"SQLITE_IOERR", SQLITE_IOERR},
+      {"SQLITE_CORRUPT", SQLITE_CORRUPT},
+      {"SQLITE_NOTFOUND", SQLITE_NOTFOUND},
+      {"SQLITE_FULL", SQLITE_FULL},
+      {"SQLITE_CANTOPEN", SQLITE_CANTOPEN},
+      {"SQLITE_PROTOCOL", SQLITE_PROTOCOL},
+      {"SQLITE_SCHEMA", SQLITE_SCHEMA},
+      {"SQLITE_TOOBIG", SQLITE_TOOBIG},
+      {"SQLITE_CONSTRAINT", SQLITE_CONSTRAINT},
+      {"SQLITE_MISMATCH", SQLITE_MISMATCH},
+      {"SQLITE_MISUSE", SQLITE_MISUSE},
+      {"SQLITE_AUTH", SQLITE_AUTH},
+      {"SQLITE_RANGE", SQLITE_RANGE},
+      {"SQLITE_NOTADB", SQLITE_NOTADB},
+      {"SQLITE_CONSTRAINT_CHECK", SQLITE_CONSTRAINT_CHECK},
+      {"SQLITE_CONSTRAINT_FOREIGNKEY", SQLITE_CONSTRAINT_FOREIGNKEY},
+      {"SQLITE_CONSTRAINT_NOTNULL", SQLITE_CONSTRAINT_NOTNULL},
+      {"SQLITE_CONSTRAINT_PRIMARYKEY", SQLITE_CONSTRAINT_PRIMARYKEY},
+      {"SQLITE_CONSTRAINT_TRIGGER", SQLITE_CONSTRAINT_TRIGGER},
+      {"SQLITE_CONSTRAINT_UNIQUE", SQLITE_CONSTRAINT_UNIQUE},
+      {"SQLITE_CONSTRAINT_ROWID", SQLITE_CONSTRAINT_ROWID},
+      {"SQLITE_CONSTRAINT_DATATYPE", SQLITE_CONSTRAINT_DATATYPE},
+      {"SQLITE_BUSY_SNAPSHOT", SQLITE_BUSY},
+      {"SQLITE_", 0},
+      {"SQLITE", 0},
+      {"BUSY", 0},
+      {"SQLITE_busy", 0},
+      {"SQLITE_OVERLOADED", 0},
+  };
+  for (const auto& each : cases) {
+    EXPECT_EQ(sqlite_code_named(each.name), each.code) << each.name;
+  }
+}
+
+TEST(SqliteStatus, TakesTheTextsOfAMissingTableOrColumnOnlyAsTheyBegin) {
+  for (const char* text : {"what? no such table: logs", "what? no such column: seq",
+                           "what? table logs has no column named seq", "table logs has no column",
+                           "table has no column named ", "too many SQL variables?"}) {
+    EXPECT_EQ(class_of_sqlite(SQLITE_ERROR, text), StatusCode::kPermanent) << text;
+  }
 }
 
 TEST(SqliteStatus, KnowsAFileThatIsNoDatabase) {
