@@ -18,10 +18,10 @@ namespace spillway {
 
 /// What a failure means.
 struct Verdict {
-  StatusCode code = StatusCode::kPermanent;
-  Execution execution = Execution::kNo;
-  bool is_lasting = false;
-  int sqlite_code = 0;  ///< Extended; 0: it is not SQLite's.
+  StatusCode code;
+  Execution execution;
+  bool is_lasting;
+  int sqlite_code;  ///< Extended; 0: it is not SQLite's.
 };
 
 [[nodiscard]] constexpr Verdict not_executed(StatusCode code) noexcept {
