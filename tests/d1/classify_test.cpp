@@ -288,6 +288,7 @@ TEST(Classify, GivesATextOfTheEngineItsCodeWhereD1LeavesItOut) {
   };
   for (const auto& each : cases) {
     EXPECT_EQ(classified(each.text, 500).sqlite_code(), each.code) << each.text;
+    EXPECT_FALSE(classified(each.text, 500).is_lasting()) << each.text;
   }
 }
 

@@ -203,6 +203,10 @@ TEST(RetryTokens, BearATimeThatLiesBack) {
   EXPECT_EQ(taken(tokens, kStart), 10);
   EXPECT_EQ(taken(tokens, kStart - hours(1)), 0);
   EXPECT_EQ(taken(tokens, kStart + seconds(30)), 1);
+
+  RetryTokens unspent;
+  EXPECT_TRUE(unspent.take(kStart));
+  EXPECT_EQ(taken(unspent, kStart - hours(1)), 9);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ SUBJECTS = [
     ),
     (
         ["d1/retry.cpp", "include/spillway/retry.h"],
-        ["d1_retry_test"],
+        ["d1_retry_test", "d1_retrying_database_test"],
     ),
     (
         ["d1/retry_budget.cpp", "include/spillway/retry_budget.h"],
