@@ -293,8 +293,9 @@ TEST(Classify, GivesATextOfTheEngineItsCodeWhereD1LeavesItOut) {
 }
 
 TEST(Classify, WantsSomethingBetweenTheTwoEndsOfAText) {
-  for (const char* text : {"The database  could not be found", "The database could not be found",
-                           "A database x could not be found", "The database x was not found"}) {
+  for (const char* text :
+       {"The database  could not be found", "The database could not be found",
+        "One database of many could not be found", "The database x was found to be elsewhere"}) {
     EXPECT_EQ(classified(text, 400).code(), StatusCode::kPermanent) << text;
   }
   EXPECT_EQ(classified("The database x could not be found", 400).code(), StatusCode::kConfig);
