@@ -45,7 +45,7 @@ RetryLoop::RetryLoop(const RetryOptions& options, RetryReport* report)
       budget_(RetryScope::current()),
       began_(options.clock->steady_now()),
       report_(report == nullptr ? own_report_ : *report) {
-  report_ = {};
+  report_ = {.end = RetryEnd::kThrew};  // Until an attempt has ended.
   if (budget_ == nullptr || budget_->kind() == RetryBudget::Kind::kOperation) {
     budget_ = std::make_shared<RetryBudget>(kRetryWindow, std::move(budget_),
                                             RetryBudget::Kind::kOperation);
@@ -76,7 +76,7 @@ bool RetryLoop::goes_on_after(const Status& outcome) {
     return false;
   }
   failure_ = outcome;
-  report_.end = RetryEnd::kThrew;  // Until the next attempt has ended.
+  report_.end = RetryEnd::kThrew;  // As above.
   return true;
 }
 

@@ -100,7 +100,7 @@ struct RetryReport {
   int attempts = 0;  ///< That came to an end.
   /// From the beginning of the first attempt to the end of the last, waits included.
   std::chrono::milliseconds elapsed{0};
-  RetryEnd end = RetryEnd::kThrew;
+  RetryEnd end = RetryEnd::kSucceeded;
 };
 
 namespace internal {

@@ -10,7 +10,7 @@ in headers. Of the tests those that are quick and measure no time; run alone, th
 SUBJECTS = [
     (
         ["sinks/gate.cpp", "sinks/gate.h", "include/spillway/overload_policy.h",
-         "base/wait_bounds.h"],
+         "sinks/wait_bounds.h"],
         ["sinks_gate_test", "sinks_error_class_test", "sinks_overload_timeline_test"],
     ),
     (
