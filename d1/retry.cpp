@@ -45,7 +45,7 @@ RetryLoop::RetryLoop(const RetryOptions& options, RetryReport* report)
       budget_(RetryScope::current()),
       began_(options.clock->steady_now()),
       report_(report == nullptr ? own_report_ : *report) {
-  report_ = {.end = RetryEnd::kThrew};  // Until an attempt has ended.
+  report_ = {.end = RetryEnd::kThrew};  // Until all has ended in another way.
   if (budget_ == nullptr || budget_->kind() == RetryBudget::Kind::kOperation) {
     budget_ = std::make_shared<RetryBudget>(kRetryWindow, std::move(budget_),
                                             RetryBudget::Kind::kOperation);
@@ -76,14 +76,12 @@ bool RetryLoop::goes_on_after(const Status& outcome) {
     return false;
   }
   failure_ = outcome;
-  report_.end = RetryEnd::kThrew;  // As above.
   return true;
 }
 
 Status RetryLoop::final_status(const Status& outcome) const {
-  const Status status = outcome.code() == StatusCode::kCancelled && !failure_.is_ok()
-                            ? outcome.with_cause(failure_)
-                            : outcome;
+  const bool is_cut_short = outcome.code() == StatusCode::kCancelled;
+  const Status status = is_cut_short ? outcome.with_cause(failure_) : outcome;
   return is_in_doubt_ ? status.with_execution(Execution::kMaybe) : status;
 }
 

@@ -72,7 +72,6 @@ RetryingDatabase::RetryingDatabase(std::unique_ptr<Database> inner, RetryOptions
 Result<std::vector<StatementResult>> RetryingDatabase::execute(
     std::span<const Statement> statements, const ExecuteOptions& options) {
   return guarded(Execution::kMaybe, [&] {
-    report_ = {.end = RetryEnd::kThrew};  // Before it comes to an attempt.
     return retry([&] { return inner_->execute(statements, options); },
                  options_for(statements, options), &report_);
   });

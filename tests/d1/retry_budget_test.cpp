@@ -54,6 +54,7 @@ TEST(RetryBudget, OfAnOperationClosesAgainWhenWhatFailedInsidePasses) {
   static_cast<void>(inner.left_after_failure(kStart));
   inner.on_success();
   EXPECT_EQ(outer->left_after_failure(kStart + seconds(9)), seconds(6));
+  static_cast<void>(inner.left_after_failure(kStart + seconds(9)));
   inner.on_success();
   EXPECT_EQ(outer->left_after_failure(kStart + seconds(10)), seconds(5)) << "it failed itself";
 }

@@ -329,6 +329,8 @@ TEST_F(Retry, TellsAnAttemptThatWasCutShortFromOneThatWasRefused) {
   all.cancel = source.get_token();
   EXPECT_FALSE(run_failing(all, cut).is_ok());
   EXPECT_EQ(report.end, RetryEnd::kOutOfTime);
+  EXPECT_FALSE(run_failing(all, Status(StatusCode::kConstraint, "no")).is_ok());
+  EXPECT_EQ(report.end, RetryEnd::kRefused);
   source.request_stop();
   EXPECT_FALSE(run_failing(all, cut).is_ok());
   EXPECT_EQ(report.end, RetryEnd::kCancelled);

@@ -294,6 +294,7 @@ class DatabaseWithoutTraits final : public Database {
 TEST_F(RetryingDatabaseTest, MakesAStatusOfAnExceptionWhileWrapping) {
   const auto db = RetryingDatabase::wrap(std::make_unique<DatabaseWithoutTraits>(), options());
   EXPECT_EQ(db.status().code(), StatusCode::kInternal);
+  EXPECT_EQ(db.status().execution(), Execution::kNo);
 }
 
 }  // namespace
