@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "d1/exact_integer.h"
 #include "d1/guarded.h"
+#include "d1/invalid_argument.h"
 #include "d1/sql_fragments.h"
 
 #include <algorithm>
@@ -18,8 +19,6 @@ using std::chrono::milliseconds;
 
 // What may go by between the two statements of a call.
 constexpr std::chrono::seconds kBetweenStatements{10};
-
-Status invalid(const std::string& message) { return {StatusCode::kInvalidArgument, message}; }
 
 // Column names are the same whatever their letters' case.
 bool is_same_name(std::string_view a, std::string_view b) { return lower_case(a) == lower_case(b); }
@@ -39,14 +38,14 @@ Status check_columns(const LimitedInsert& insert) {
   for (const auto& [column, value] : insert.values) {
     ++position;
     if (is_same_name(column, insert.time_column) || position_of(insert, column) != position) {
-      return invalid("insert_if_below: the column " + quoted_name(column) +
-                     " would get more than one value");
+      return invalid_argument("insert_if_below: the column " + quoted_name(column) +
+                              " would get more than one value");
     }
   }
   for (const std::string& column : insert.counted_by) {
     if (position_of(insert, column) == 0) {
-      return invalid("insert_if_below: counted_by names the column " + quoted_name(column) +
-                     ", for which there is no value");
+      return invalid_argument("insert_if_below: counted_by names the column " +
+                              quoted_name(column) + ", for which there is no value");
     }
   }
   return {};
@@ -54,7 +53,8 @@ Status check_columns(const LimitedInsert& insert) {
 
 Status check(const LimitedInsert& insert, std::int64_t limit, milliseconds window) {
   if (limit < 1 || window < milliseconds(1)) {
-    return invalid("insert_if_below needs a limit of at least 1 and a window of at least 1 ms");
+    return invalid_argument(
+        "insert_if_below needs a limit of at least 1 and a window of at least 1 ms");
   }
   return check_columns(insert);
 }

@@ -2,6 +2,7 @@
 #include <spillway/retrying_database.h>
 
 #include "d1/guarded.h"
+#include "d1/invalid_argument.h"
 #include "d1/sql_text.h"
 
 #include <algorithm>
@@ -37,8 +38,6 @@ Call call_of(std::span<const Statement> statements) {
   return call;
 }
 
-Status invalid(const char* message) { return {StatusCode::kInvalidArgument, message}; }
-
 }  // namespace
 
 bool is_read_only(std::string_view sql) noexcept {
@@ -53,13 +52,14 @@ Result<std::unique_ptr<RetryingDatabase>> RetryingDatabase::wrap(std::unique_ptr
                                                                  RetryOptions options) {
   return guarded(Execution::kNo, [&]() -> Result<std::unique_ptr<RetryingDatabase>> {
     if (inner == nullptr) {
-      return invalid("there is no database to wrap");
+      return invalid_argument("there is no database to wrap");
     }
     if (inner->traits().does_retry) {
-      return invalid("the database retries by itself; wrap it once, at the top");
+      return invalid_argument("the database retries by itself; wrap it once, at the top");
     }
     if (options.predicate) {
-      return invalid("a RetryingDatabase takes no predicate; use retry() for rules of your own");
+      return invalid_argument(
+          "a RetryingDatabase takes no predicate; use retry() for rules of your own");
     }
     return std::unique_ptr<RetryingDatabase>(
         new RetryingDatabase(std::move(inner), std::move(options)));

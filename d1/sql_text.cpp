@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
+#include "d1/invalid_argument.h"
 #include "d1/sql_token.h"
 
 #include <algorithm>
@@ -199,8 +200,6 @@ class ParameterNumbers {
   std::unordered_map<std::string_view, std::size_t> names_;
 };
 
-Status invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
-
 Status find_parameters(SqlStatement& statement) {
   SqlScanner tokens(statement.text);
   ParameterNumbers numbers;
@@ -210,8 +209,8 @@ Status find_parameters(SqlStatement& statement) {
     }
     const std::size_t number = numbers.number_of(token->text);
     if (number == 0) {
-      return invalid("parameter " + std::string(token->text.substr(0, 20)) +
-                     " is not between ?1 and ?" + std::to_string(kParameterNumberMax));
+      return invalid_argument("parameter " + std::string(token->text.substr(0, 20)) +
+                              " is not between ?1 and ?" + std::to_string(kParameterNumberMax));
     }
     statement.parameters.push_back({tokens.position_of(*token), token->text.size(), number});
   }
@@ -278,15 +277,15 @@ std::vector<std::string_view> split_statements(std::string_view text) {
 
 Result<SqlStatement> parse_statement(std::string_view sql) {
   if (sql.find('\0') != std::string_view::npos) {
-    return invalid("the SQL text holds NUL");
+    return invalid_argument("the SQL text holds NUL");
   }
   if (!is_valid_utf8(sql)) {
-    return invalid("the SQL text is not UTF-8");
+    return invalid_argument("the SQL text is not UTF-8");
   }
   const std::vector<std::string_view> statements = split_statements(sql);
   if (statements.size() != 1) {
-    return invalid(statements.empty() ? "no SQL statement in the text"
-                                      : "more than one SQL statement in one text");
+    return invalid_argument(statements.empty() ? "no SQL statement in the text"
+                                               : "more than one SQL statement in one text");
   }
   SqlStatement statement{.text = with_lf(statements.front()), .verb = {}};
   find_whether_closed(statement);

@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include "d1/invalid_argument.h"
 #include "d1/sql_token.h"
 #include "d1/sqlite_file.h"
 #include "d1/sqlite_status.h"
@@ -45,8 +46,6 @@ bool holds_statement(std::string_view sql) {
   }
   return token.has_value();
 }
-
-Status invalid(const char* message) { return {StatusCode::kInvalidArgument, message}; }
 
 }  // namespace
 
@@ -114,10 +113,10 @@ int SqliteConnection::on_authorize(void* self, int action, const char*, const ch
 
 Result<SqliteStatement> SqliteConnection::prepare(const std::string& sql) {
   if (sql.find('\0') != std::string::npos) {
-    return invalid("the SQL text holds NUL");
+    return invalid_argument("the SQL text holds NUL");
   }
   if (!holds_statement(sql)) {
-    return invalid("no SQL statement in the text");
+    return invalid_argument("no SQL statement in the text");
   }
   return prepare_any(sql);
 }
@@ -136,7 +135,7 @@ Result<SqliteStatement> SqliteConnection::prepare_any(const std::string& sql) {
     return failure(code);
   }
   if (holds_statement(rest)) {
-    return invalid("more than one SQL statement in one text");
+    return invalid_argument("more than one SQL statement in one text");
   }
   return statement;
 }
