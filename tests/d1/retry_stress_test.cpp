@@ -79,6 +79,7 @@ Outcome run(const std::shared_ptr<RetryTokens>& tokens) {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back(work, kSeed + static_cast<std::uint64_t>(i), RetryScope::current());
   }
