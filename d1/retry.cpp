@@ -80,7 +80,8 @@ bool RetryLoop::goes_on_after(const Status& outcome) {
 }
 
 Status RetryLoop::final_status(const Status& outcome) const {
-  const bool is_cut_short = outcome.code() == StatusCode::kCancelled;
+  // One that has a cause of its own says more already.
+  const bool is_cut_short = outcome.code() == StatusCode::kCancelled && outcome.cause() == nullptr;
   const Status status = is_cut_short ? outcome.with_cause(failure_) : outcome;
   return is_in_doubt_ ? status.with_execution(Execution::kMaybe) : status;
 }

@@ -343,6 +343,10 @@ TEST_F(Retry, KeepsTheFailureThatAnAttemptCutShortCameAfter) {
   ASSERT_NE(status.cause(), nullptr);
   EXPECT_EQ(status.cause()->message(), internal_error().message());
   EXPECT_EQ(run(reading(), {cut}).cause(), nullptr);
+  const Status told = cut.with_cause(too_many_requests());
+  EXPECT_EQ(run(reading(), {told}).to_string(), told.to_string());
+  EXPECT_EQ(run(reading(), {internal_error(), told}).cause()->message(),
+            too_many_requests().message());
 }
 
 TEST_F(Retry, ReportsHowFarItCameWhereTheOperationThrows) {
