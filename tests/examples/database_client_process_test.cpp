@@ -2,18 +2,14 @@
 //
 // Goal: the database client that README.md shows does what a reader expects.
 // Method: run it in an empty directory, twice.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/examples/unusable_database.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temp_dir.h"
 
-#include <filesystem>
-
 namespace spillway::testing {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(DatabaseClient, KeepsWhatItHasStored) {
   const TempDir directory;
@@ -26,12 +22,7 @@ TEST(DatabaseClient, KeepsWhatItHasStored) {
 }
 
 TEST(DatabaseClient, SaysWhyWhenTheDatabaseCannotBeUsed) {
-  const TempDir directory;
-  std::filesystem::create_directory(directory.path("shop.db"));
-  const ProcessResult result =
-      run({.argv = {SPILLWAY_EXAMPLE}, .working_directory = directory.path()});
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("is a directory"));
+  expect_to_say_why(SPILLWAY_EXAMPLE, "shop.db");
 }
 
 }  // namespace

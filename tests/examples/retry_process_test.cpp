@@ -2,18 +2,14 @@
 //
 // Goal: the program that docs/retries.md speaks of retries as a reader expects.
 // Method: run it in an empty directory, twice, and with a database that cannot be used.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/examples/unusable_database.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temp_dir.h"
 
-#include <filesystem>
-
 namespace spillway::testing {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr const char* kOutput =
     "fetch user failed: restarting; attempt 1 of 5, again in 150 ms\n"
@@ -32,12 +28,7 @@ TEST(RetryExample, RidesOutARestartAndStoresItsVisitOnce) {
 }
 
 TEST(RetryExample, SaysWhyWhenTheDatabaseCannotBeUsed) {
-  const TempDir directory;
-  std::filesystem::create_directory(directory.path("visits.db"));
-  const ProcessResult result =
-      run({.argv = {SPILLWAY_EXAMPLE}, .working_directory = directory.path()});
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("is a directory"));
+  expect_to_say_why(SPILLWAY_EXAMPLE, "visits.db");
 }
 
 }  // namespace
