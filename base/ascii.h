@@ -39,6 +39,11 @@ namespace spillway {
   return lower;
 }
 
+/// As SQL compares names.
+[[nodiscard]] inline bool is_same_ignoring_case(std::string_view a, std::string_view b) {
+  return lower_case(a) == lower_case(b);
+}
+
 [[nodiscard]] inline std::string upper_case(std::string_view text) {
   std::string upper(text);
   std::transform(upper.begin(), upper.end(), upper.begin(), ascii_upper);

@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "d1/exact_integer.h"
+#include "d1/execute_all.h"
 #include "d1/guarded.h"
 #include "d1/invalid_argument.h"
 #include "d1/sql_fragments.h"
@@ -20,14 +21,11 @@ using std::chrono::milliseconds;
 // What may go by between the two statements of a call.
 constexpr std::chrono::seconds kBetweenStatements{10};
 
-// Column names are the same whatever their letters' case.
-bool is_same_name(std::string_view a, std::string_view b) { return lower_case(a) == lower_case(b); }
-
 // The position among the values, from 1. 0: there is none.
 std::size_t position_of(const LimitedInsert& insert, std::string_view column) {
-  const auto found =
-      std::find_if(insert.values.begin(), insert.values.end(),
-                   [column](const auto& each) { return is_same_name(each.first, column); });
+  const auto found = std::find_if(
+      insert.values.begin(), insert.values.end(),
+      [column](const auto& each) { return is_same_ignoring_case(each.first, column); });
   return found == insert.values.end() ? 0
                                       : static_cast<std::size_t>(found - insert.values.begin()) + 1;
 }
@@ -37,7 +35,8 @@ Status check_columns(const LimitedInsert& insert) {
   std::size_t position = 0;
   for (const auto& [column, value] : insert.values) {
     ++position;
-    if (is_same_name(column, insert.time_column) || position_of(insert, column) != position) {
+    if (is_same_ignoring_case(column, insert.time_column) ||
+        position_of(insert, column) != position) {
       return invalid_argument("insert_if_below: the column " + quoted_name(column) +
                               " would get more than one value");
     }
@@ -118,9 +117,6 @@ Statement wait_statement(const LimitedInsert& insert, std::int64_t limit, millis
 }
 
 Result<LimitedInsertResult> result_of(const std::vector<StatementResult>& answers) {
-  if (answers.size() != 2) {
-    return Status(StatusCode::kLost, "the database's answer does not fit the statements");
-  }
   if (answers[0].meta.changes > 0) {
     return LimitedInsertResult{.is_inserted = true};
   }
@@ -145,7 +141,7 @@ Result<LimitedInsertResult> insert_if_below(Database& database, const LimitedIns
     }
     const std::array<Statement, 2> statements{insert_statement(insert, limit, window),
                                               wait_statement(insert, limit, window)};
-    const Result<std::vector<StatementResult>> answers = database.execute(statements, options);
+    const auto answers = execute_all(database, statements, options);
     return answers ? result_of(*answers) : answers.error();
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <spillway/prepared_statement.h>
 
+#include "d1/execute_all.h"
 #include "d1/guarded.h"
 #include "d1/sql_text.h"
 
@@ -8,21 +9,6 @@
 
 namespace spillway {
 namespace {
-
-Status does_not_fit() {
-  return {StatusCode::kLost, "the database's answer does not fit the statements"};
-}
-
-// What a Database gives is counted before it is used: it may be anybody's.
-Result<std::vector<StatementResult>> execute_all(Database& database,
-                                                 std::span<const Statement> statements,
-                                                 const ExecuteOptions& options) {
-  Result<std::vector<StatementResult>> results = database.execute(statements, options);
-  if (results && results->size() != statements.size()) {
-    return does_not_fit();
-  }
-  return results;
-}
 
 ExecuteOptions in_session(ExecuteOptions options, const std::string& bookmark) {
   if (options.bookmark.empty()) {

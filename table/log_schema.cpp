@@ -63,10 +63,6 @@ std::string_view text(const Value& value) {
   return bytes == nullptr ? std::string_view() : *bytes;
 }
 
-bool is_same_ignoring_case(std::string_view a, std::string_view b) {
-  return lower_case(a) == lower_case(b);
-}
-
 // A row of PRAGMA table_info: cid, name, type, notnull, dflt_value, pk.
 Column column_of(const Row& row) {
   constexpr std::size_t kCells = 6;
