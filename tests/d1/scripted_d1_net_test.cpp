@@ -449,15 +449,17 @@ TEST(ScriptedD1, EndsAtOnceWhileRequestsHang) {
       D1Fault::hang(D1Fault::Run::kNever), D1Fault::pass().held(D1Fault::Hold::kBeforeRun),
       D1Fault::slow(std::chrono::hours(1)), D1Fault::endless(std::chrono::hours(1))};
   auto d1 = std::make_unique<ScriptedD1>();
+  const std::string token = d1->options().token;
+  const std::string path =
+      "/client/v4/accounts/acc/d1/database/" + d1->options().database_id + "/raw";
   std::vector<std::future<bool>> answered;
   for (const D1Fault& fault : faults) {
     d1->add({fault});
-    answered.push_back(std::async(std::launch::async, [&d1 = *d1] {
-      httplib::Client client("127.0.0.1", d1.port());
-      client.set_bearer_token_auth(d1.options().token);
-      return static_cast<bool>(
-          client.Post(("/client/v4/accounts/acc/d1/database/" + d1.options().database_id + "/raw"),
-                      query("SELECT 1"), "application/json"));
+    // What the server is asked for is asked for here: it ends while they are under way.
+    answered.push_back(std::async(std::launch::async, [path, port = d1->port(), token] {
+      httplib::Client client("127.0.0.1", port);
+      client.set_bearer_token_auth(token);
+      return static_cast<bool>(client.Post(path, query("SELECT 1"), "application/json"));
     }));
   }
   ASSERT_TRUE(d1->wait_for_requests(faults.size()));
