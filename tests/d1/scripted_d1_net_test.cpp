@@ -37,6 +37,10 @@ std::string batch(const std::vector<std::string>& queries) {
   return json + "]}";
 }
 
+std::string path_of(const ScriptedD1& d1, const std::string& route) {
+  return "/client/v4/accounts/acc/d1/database/" + d1.options().database_id + route;
+}
+
 class ScriptedD1Test : public ::testing::Test {
  protected:
   ScriptedD1Test() {
@@ -45,9 +49,7 @@ class ScriptedD1Test : public ::testing::Test {
     client.set_bearer_token_auth(d1.options().token);
   }
 
-  [[nodiscard]] std::string path(const std::string& route) const {
-    return "/client/v4/accounts/acc/d1/database/" + d1.options().database_id + route;
-  }
+  [[nodiscard]] std::string path(const std::string& route) const { return path_of(d1, route); }
   httplib::Result post(const std::string& json, const std::string& route = "/raw") {
     return client.Post(path(route), json, "application/json");
   }
@@ -450,8 +452,7 @@ TEST(ScriptedD1, EndsAtOnceWhileRequestsHang) {
       D1Fault::slow(std::chrono::hours(1)), D1Fault::endless(std::chrono::hours(1))};
   auto d1 = std::make_unique<ScriptedD1>();
   const std::string token = d1->options().token;
-  const std::string path =
-      "/client/v4/accounts/acc/d1/database/" + d1->options().database_id + "/raw";
+  const std::string path = path_of(*d1, "/raw");
   std::vector<std::future<bool>> answered;
   for (const D1Fault& fault : faults) {
     d1->add({fault});

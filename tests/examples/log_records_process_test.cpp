@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/d1/raw_sqlite.h"
+#include "tests/examples/unusable_database.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temp_dir.h"
 
@@ -29,12 +30,7 @@ TEST(LogRecords, StoresItsRecord) {
 }
 
 TEST(LogRecords, SaysWhyWhenTheDatabaseCannotBeUsed) {
-  const TempDir directory;
-  std::filesystem::create_directory(directory.path("logs.db"));
-  const ProcessResult result =
-      run({.argv = {SPILLWAY_EXAMPLE}, .working_directory = directory.path()});
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, ::testing::HasSubstr("is a directory"));
+  expect_to_say_why(SPILLWAY_EXAMPLE, "logs.db");
 }
 
 }  // namespace

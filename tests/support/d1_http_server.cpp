@@ -12,15 +12,11 @@
 #include <memory>
 #include <utility>
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-// cpp-httplib's own statics are made by whichever request comes first, behind a guard that the
-// sanitizer does not see, for the library is not built with it.
+// For the thread sanitizer, where there is one. The statics of cpp-httplib are made by whichever
+// request comes first, behind a guard that it does not see in a library built without it.
 extern "C" const char* __tsan_default_suppressions() {  // NOLINT: the sanitizer's name
   return "called_from_lib:libcpp-httplib.so\n";
 }
-#endif
-#endif
 
 namespace spillway::testing {
 namespace {
