@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// The space that an SQLite file takes: its write-ahead log while rows are deleted, and the pages
+// that are free afterwards. Nothing here is for D1, whose space is Cloudflare's.
+#pragma once
+
+#include <spillway/database.h>
+#include <spillway/status.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+struct sqlite3;
+
+namespace spillway::retention {
+
+/// What a run keeps the log below.
+inline constexpr std::int64_t kWalBytesMax = 64LL * 1024 * 1024;
+
+/// Watches the write-ahead log of one file, over a connection of its own, for a checkpoint cannot
+/// be made inside a transaction. A file that is in another journal mode has none.
+class Wal {
+ public:
+  /// kConfig and the like: as opening a file says. Nothing is created.
+  [[nodiscard]] static Result<std::unique_ptr<Wal>> open(const std::string& path);
+  ~Wal();
+  Wal(const Wal&) = delete;
+  Wal& operator=(const Wal&) = delete;
+
+  /// Bytes of the log that cannot be written over yet. Below half of kWalBytesMax that is only a
+  /// look at the file's size; above it as much as can be is first moved into the database, without
+  /// waiting for readers or writers. What then remains is pinned by a reader.
+  [[nodiscard]] Result<std::int64_t> bytes_in_use();
+
+ private:
+  explicit Wal(std::string path) : path_(std::move(path)) {}
+  struct Closer {
+    void operator()(sqlite3* connection) const noexcept;
+  };
+  std::string path_;
+  std::unique_ptr<sqlite3, Closer> connection_;
+};
+
+struct Reclaimed {
+  std::int64_t bytes = 0;
+  bool is_complete = true;  ///< Nothing worth it is left.
+  std::string note = {};    ///< For a person; empty: nothing to say.
+};
+
+/// Gives free pages back to the file system in steps of about `step_target`, each a short
+/// transaction. Only where it is worth it: from a tenth of the file and 1 MiB on. A file that was
+/// not made with auto_vacuum=INCREMENTAL keeps its pages, for later rows; the note says how many
+/// bytes. `between` is called after each step with the time it took, and waits; false ends it.
+[[nodiscard]] Result<Reclaimed> reclaim(
+    Database& database, std::chrono::microseconds step_target, const ExecuteOptions& options,
+    const std::function<bool(std::chrono::microseconds)>& between);
+
+}  // namespace spillway::retention
