@@ -184,6 +184,10 @@ std::vector<Statement> read_statements(std::string_view table) {
           {"SELECT value FROM " + quoted_name(meta) + " WHERE key = 'schema_version'"}};
 }
 
+bool is_log_table(const StatementResult& table_info) {
+  return has_shape({}, table_info, kLogColumns).status().is_ok() && !table_info.rows.empty();
+}
+
 Result<bool> is_schema_complete(std::string_view table, std::span<const StatementResult> answers) {
   if (!answers[kOthers].rows.empty()) {
     const Row& other = answers[kOthers].rows.front();

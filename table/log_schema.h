@@ -37,6 +37,9 @@ inline constexpr std::size_t kKeyColumns = 3;
 /// and can be left out.
 [[nodiscard]] std::vector<Statement> read_statements(std::string_view table);
 
+/// Whether the answer to read_statements()[1] is that of a log table, exactly.
+[[nodiscard]] bool is_log_table(const StatementResult& table_info);
+
 /// What the answers to read_statements, with or without the last, say: true, all is there and as it
 /// has to be; false, something is missing and can be created; kConfig, something else is in the
 /// way.
