@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# What `cmake --install` lays down beside the program: the headers, the static libraries, and the
-# files by which find_package(spillway) and pkg-config find them. All of them name each other by
-# relative paths, so that the whole may be moved.
+# What `cmake --install` lays down beside the programs: the headers, the static libraries, a manual
+# page and examples, and the files by which find_package(spillway) and pkg-config find them. All of
+# them name each other by relative paths, so that the whole may be moved.
 include(CMakePackageConfigHelpers)
 
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spillway)
@@ -13,6 +13,13 @@ install(DIRECTORY include/spillway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 install(TARGETS spillway_base spillway_d1 spillway_table spillway_sinks EXPORT spillwayTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT spillwayTargets NAMESPACE spillway:: DESTINATION ${cmake_dir})
+
+if(SPILLWAY_BUILD_CLI)
+  install(FILES dist/spillway-retention.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+  install(FILES dist/retention.toml dist/spillway-retention.cron dist/spillway-retention.service
+                dist/spillway-retention.timer
+          DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+endif()
 
 configure_file(cmake/spillwayConfig.cmake.in spillwayConfig.cmake @ONLY)
 # Before 1.0 a new minor version may break what was.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <regex>
 
@@ -75,6 +76,28 @@ const Names& foreign_kinds() {
 std::string_view body_of(std::string_view text) { return text.substr(text.find('\n') + 1); }
 
 bool is_header(std::string_view path) { return path.ends_with(".h"); }
+
+bool is_name(std::string_view word) {
+  return !word.empty() && word[0] >= 'A' && word[0] <= 'Z' &&
+         std::all_of(word.begin(), word.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0; });
+}
+
+// What stands in a line between two backticks and has the form of a test's name.
+std::vector<std::string> test_names_in(std::string_view line) {
+  std::vector<std::string> names;
+  for (std::size_t begin = line.find('`'); begin != std::string_view::npos;) {
+    const std::size_t end = line.find('`', begin + 1);
+    const std::string_view word = line.substr(begin + 1, end - begin - 1);
+    const std::size_t dot = std::min(word.find('.'), word.size());
+    const std::string_view test = word.substr(std::min(dot + 1, word.size()));
+    if (is_name(word.substr(0, dot)) && (test == "*" || is_name(test))) {
+      names.emplace_back(word);
+    }
+    begin = end == std::string_view::npos ? end : line.find('`', end + 1);
+  }
+  return names;
+}
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -415,6 +438,41 @@ std::set<std::string> headings_of(std::string_view markdown) {
     }
   }
   return headings;
+}
+
+Findings check_named_tests(const SourceFile& document, const std::set<std::string>& tests) {
+  Findings findings;
+  std::size_t number = 0;
+  for (const std::string_view line : lines_of(document.text)) {
+    ++number;
+    for (const std::string& name : test_names_in(line)) {
+      const auto found = tests.lower_bound(name.substr(0, name.find('*')));
+      const bool is_there =
+          found != tests.end() &&
+          (name.ends_with('*') ? found->starts_with(name.substr(0, name.size() - 1))
+                               : *found == name);
+      if (!is_there) {
+        findings.push_back({document.path, number, "there is no test " + name + "; name one"});
+      }
+    }
+  }
+  return findings;
+}
+
+std::set<std::string> tests_in(std::string_view source) {
+  std::set<std::string> tests;
+  for (const std::string_view macro : {"TEST(", "TEST_F(", "TEST_P("}) {
+    for (std::size_t at = source.find(macro); at < source.size(); at = source.find(macro, at)) {
+      at += macro.size();
+      std::string name;
+      for (; at < source.size() && source[at] != ')'; ++at) {
+        name += source[at] == ',' ? '.' : source[at];
+      }
+      std::erase_if(name, [](char c) { return c == ' ' || c == '\n'; });
+      tests.insert(std::move(name));
+    }
+  }
+  return tests;
 }
 
 std::set<std::string> test_kinds(std::string_view cmake) {

@@ -73,6 +73,13 @@ using Headings = std::map<std::string, std::set<std::string>, std::less<>>;
 /// The headings of a Markdown text, of all levels, without those in code.
 [[nodiscard]] std::set<std::string> headings_of(std::string_view markdown);
 
+/// Each test that `document` names, as in `Gate.Opens` or `Gate.*`, is one of `tests`.
+[[nodiscard]] Findings check_named_tests(const SourceFile& document,
+                                         const std::set<std::string>& tests);
+
+/// The tests in a C++ text, as "Suite.Name".
+[[nodiscard]] std::set<std::string> tests_in(std::string_view source);
+
 /// The words of SPILLWAY_TEST_KINDS in tests/CMakeLists.txt.
 [[nodiscard]] std::set<std::string> test_kinds(std::string_view cmake);
 

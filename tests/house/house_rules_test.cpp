@@ -252,6 +252,22 @@ TEST(HeadingsOf, AreThoseOutsideOfCode) {
       ElementsAre("One", "Three", "Two words"));
 }
 
+TEST(NamedTests, AreThere) {
+  const auto named = [](const std::string& text) {
+    return told(check_named_tests({"docs/a.md", text}, {"Gate.Opens", "GateLate.Shuts"}));
+  };
+  EXPECT_THAT(named("`Gate.Opens`, `GateLate.*` | `gate.h`, `CMakeLists.txt`, `` `A`. `B\n"),
+              IsEmpty());
+  EXPECT_THAT(named("\n`Gate.Opens` `Gate.Open`, `Gat.*`\n`Gate.Shuts`\n"),
+              ElementsAre(HasSubstr("2: there is no test Gate.Open;"), HasSubstr("2: "),
+                          HasSubstr("3: there is no test Gate.Shuts;")));
+}
+
+TEST(TestsIn, AreThoseOfEachKind) {
+  EXPECT_THAT(tests_in("TEST(A, B) {\nTEST_F(C,\n       D) {\n  TEST_P(E, F) {\nEXPECT(G, H);\n"),
+              ElementsAre("A.B", "C.D", "E.F"));
+}
+
 TEST(TestKinds, AreReadFromCMake) {
   EXPECT_EQ(test_kinds("set(OTHER x)\nset(SPILLWAY_TEST_KINDS stress process\n style)\n"), kinds());
   EXPECT_THAT(test_kinds("# set(SPILLWAY_TEST_KINDS stress)\n"), IsEmpty());

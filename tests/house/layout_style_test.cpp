@@ -84,6 +84,16 @@ std::vector<std::string> test_folders() {
   return folders;
 }
 
+std::vector<std::string> pages() {
+  std::vector<std::string> paths;
+  for (const fs::directory_entry& page : fs::directory_iterator(root() / "docs")) {
+    if (page.path().extension() == ".md") {
+      paths.push_back("docs/" + page.path().filename().string());
+    }
+  }
+  return paths;
+}
+
 void report(const Findings& findings) {
   for (const Finding& finding : findings) {
     ADD_FAILURE() << to_string(finding);
@@ -142,14 +152,22 @@ TEST(Layout, RunsEveryTestFile) {
 
 TEST(Layout, CitesHeadingsThatExist) {
   Headings headings;
-  for (const fs::directory_entry& page : fs::directory_iterator(root() / "docs")) {
-    if (page.path().extension() == ".md") {
-      const std::string path = "docs/" + page.path().filename().string();
-      headings[path] = headings_of(read(path).text);
-    }
+  for (const std::string& path : pages()) {
+    headings[path] = headings_of(read(path).text);
   }
   ASSERT_TRUE(headings["docs/facts.md"].contains("Errors"));
   apply([&](const SourceFile& file) { return check_citations(file, headings); });
+}
+
+TEST(Layout, NamesInItsPagesOnlyTestsThatExist) {
+  std::set<std::string> tests;
+  for (const std::string& path : cpp_files("tests")) {
+    tests.merge(tests_in(read(path).text));
+  }
+  ASSERT_TRUE(tests.contains("Layout.NamesInItsPagesOnlyTestsThatExist"));
+  for (const std::string& path : pages()) {
+    report(check_named_tests(read(path), tests));
+  }
 }
 
 TEST(Layout, NamesTestsByKindsThatExist) {

@@ -182,12 +182,21 @@ TEST_F(Package, IsNotTakenForAnotherMinorVersion) {
   EXPECT_THAT(result.err, HasSubstr("version: " SPILLWAY_VERSION));
 }
 
+TEST_F(Package, BringsTheManualAndTheExamplesOfItsPrograms) {
+  const fs::path share = install() / "share";
+  EXPECT_TRUE(fs::exists(share / "man/man8/spillway-retention.8"));
+  for (const char* example : {"retention.toml", "spillway-retention.cron",
+                              "spillway-retention.service", "spillway-retention.timer"}) {
+    EXPECT_TRUE(fs::exists(share / "doc/spillway/examples" / example)) << example;
+  }
+}
+
 TEST_F(Package, NamesNoPathOfTheMachineThatBuiltIt) {
   std::size_t texts = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(install())) {
-    // Debug information in a library may name the sources.
+    // Debug information in a library or a program may name the sources; a crontab has its PATH.
     if (!entry.is_regular_file() || entry.path().extension() == ".a" ||
-        entry.path().filename() == "spillway") {
+        entry.path().extension() == ".cron" || entry.path().parent_path().filename() == "bin") {
       continue;
     }
     const std::string text = text_of(entry.path());
