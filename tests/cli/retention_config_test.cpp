@@ -34,13 +34,13 @@ std::vector<std::string> shown(const RetentionSettings& settings) {
 class RetentionConfigFile : public ::testing::Test {
  protected:
   std::string write(const std::string& text, mode_t mode) {
-    std::ofstream(path_) << text;
-    EXPECT_EQ(chmod(path_.c_str(), mode), 0);
-    return path_;
+    std::ofstream(path) << text;
+    EXPECT_EQ(chmod(path.c_str(), mode), 0);
+    return path;
   }
 
-  testing::TempDir dir_;
-  std::string path_ = dir_.path("r.toml");
+  testing::TempDir dir;
+  std::string path = dir.path("r.toml");
 };
 
 TEST(RetentionConfig, ReadsEveryOptionThatAFileMayHold) {
@@ -120,26 +120,26 @@ TEST(RetentionConfig, RefusesWhatItDoesNotKnowAndSaysWhere) {
 TEST_F(RetentionConfigFile, IsReadIfOnlyItsOwnerCanWriteToIt) {
   const auto settings = read_retention_config(write("keep = \"30d\"\n", 0644));
   ASSERT_TRUE(settings) << settings.error().message();
-  EXPECT_THAT(shown(*settings), UnorderedElementsAre(path_ + ":1: keep| --keep 30d"));
+  EXPECT_THAT(shown(*settings), UnorderedElementsAre(path + ":1: keep| --keep 30d"));
 }
 
 TEST_F(RetentionConfigFile, IsRefusedIfOthersCanWriteToIt) {
   for (const mode_t mode : {0664U, 0646U, 0622U}) {
     EXPECT_THAT(read_retention_config(write("keep = \"30d\"\n", mode)).status().message(),
-                AllOf(StartsWith("--config " + path_), HasSubstr("chmod go-w " + path_)));
+                AllOf(StartsWith("--config " + path), HasSubstr("chmod go-w " + path)));
   }
 }
 
 TEST_F(RetentionConfigFile, IsRefusedIfItIsNoneOrTooLarge) {
-  EXPECT_THAT(read_retention_config(path_).status().message(),
+  EXPECT_THAT(read_retention_config(path).status().message(),
               HasSubstr("cannot be read: No such file"));
-  EXPECT_THAT(read_retention_config(dir_.path().string()).status().message(),
+  EXPECT_THAT(read_retention_config(dir.path().string()).status().message(),
               HasSubstr("is no file"));
   write(std::string(300'000, '#'), 0600);
-  EXPECT_THAT(read_retention_config(path_).status().message(), HasSubstr("more than 256 KiB"));
-  ASSERT_EQ(remove(path_.c_str()), 0);
-  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_THAT(read_retention_config(path_).status().message(), HasSubstr("is no file"));
+  EXPECT_THAT(read_retention_config(path).status().message(), HasSubstr("more than 256 KiB"));
+  ASSERT_EQ(remove(path.c_str()), 0);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THAT(read_retention_config(path).status().message(), HasSubstr("is no file"));
 }
 
 }  // namespace
