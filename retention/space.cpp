@@ -106,16 +106,16 @@ struct Pages {
 };
 
 Result<Pages> pages_of(Database& database, const ExecuteOptions& options) {
-  const auto numbers = numbers_of<4>(database,
-                                     {{{"PRAGMA auto_vacuum"},
-                                       {"PRAGMA freelist_count"},
-                                       {"PRAGMA page_count"},
-                                       {"PRAGMA page_size"}}},
-                                     options);
+  const std::array<Statement, 4> statements{{{"PRAGMA auto_vacuum"},
+                                             {"PRAGMA freelist_count"},
+                                             {"PRAGMA page_count"},
+                                             {"PRAGMA page_size"}}};
+  const auto numbers = numbers_of(database, statements, options);
   if (!numbers) {
     return numbers.error();
   }
-  return Pages{static_cast<AutoVacuum>((*numbers)[0]), (*numbers)[1], (*numbers)[2], (*numbers)[3]};
+  const auto [mode, free, all, bytes_each] = *numbers;
+  return Pages{static_cast<AutoVacuum>(mode), free, all, bytes_each};
 }
 
 std::string note_of_kept_pages(const Pages& pages) {
@@ -131,23 +131,24 @@ bool is_put_off(const Status& failure) {
          failure.code() == StatusCode::kCancelled;
 }
 
+// In pages. The file loses some more than were free: those that say where which page is.
 struct Step {
-  std::int64_t given_back = 0;  // Pages.
-  std::int64_t free = 0;        // That are left.
+  std::int64_t no_longer_free = 0;
+  std::int64_t given_back = 0;
 };
 
 // In one transaction, so that no other writer's pages are counted.
 Result<Step> give_back(Database& database, std::int64_t pages, const ExecuteOptions& options) {
-  const auto numbers = numbers_of<4>(database,
-                                     {{{"PRAGMA page_count"},
-                                       {"PRAGMA incremental_vacuum(" + std::to_string(pages) + ")"},
-                                       {"PRAGMA page_count"},
-                                       {"PRAGMA freelist_count"}}},
-                                     options);
+  const Statement free{"PRAGMA freelist_count"};
+  const Statement all{"PRAGMA page_count"};
+  const Statement vacuum{"PRAGMA incremental_vacuum(" + std::to_string(pages) + ")"};
+  const auto numbers =
+      numbers_of(database, std::array<Statement, 5>{free, all, vacuum, free, all}, options);
   if (!numbers) {
     return numbers.error();
   }
-  return Step{(*numbers)[0] - (*numbers)[2], (*numbers)[3]};
+  const auto [free_before, all_before, none, free_after, all_after] = *numbers;
+  return Step{free_before - free_after, all_before - all_after};
 }
 
 using Between = std::function<bool(std::chrono::microseconds)>;
@@ -169,7 +170,7 @@ Result<Reclaimed> give_all_back(Database& database, const Clock& clock, const Pa
         std::chrono::duration_cast<std::chrono::microseconds>(clock.steady_now() - begin);
     size.on_done(asked, took);
     reclaimed.bytes += step->given_back * pages.bytes_each;
-    left = step->given_back > 0 ? std::min(left - step->given_back, step->free) : 0;
+    left = step->no_longer_free > 0 ? left - step->no_longer_free : 0;
     reclaimed.is_complete = between(took) || left <= 0;
   }
   return reclaimed;
