@@ -482,11 +482,11 @@ void Run::give_space_back() {
   if (dialect_ != Dialect::kSqlite) {
     return;
   }
-  const auto reclaimed =
-      reclaim(database_, kReclaimStep, budget_.limits(), [this](std::chrono::microseconds took) {
-        return world_.sleeper.sleep(std::chrono::ceil<milliseconds>(took), world_.stop) &&
-               !budget_.stopped() && !keep_lease_and_state();
-      });
+  const auto go_on = [this](std::chrono::microseconds took) {
+    return world_.sleeper.sleep(std::chrono::ceil<milliseconds>(took), world_.stop) &&
+           !budget_.stopped() && !keep_lease_and_state() && !wait_for_wal();
+  };
+  const auto reclaimed = reclaim(database_, world_.clock, kReclaimStep, budget_.limits(), go_on);
   if (!reclaimed) {
     report_.warnings.push_back("free space was not given back: " + reclaimed.error().message());
     return;

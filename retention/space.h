@@ -4,6 +4,7 @@
 // that are free afterwards. Nothing here is for D1, whose space is Cloudflare's.
 #pragma once
 
+#include <spillway/clock.h>
 #include <spillway/database.h>
 #include <spillway/status.h>
 
@@ -13,7 +14,9 @@
 #include <memory>
 #include <string>
 
-struct sqlite3;
+namespace spillway {
+class SqliteConnection;
+}
 
 namespace spillway::retention {
 
@@ -24,24 +27,27 @@ inline constexpr std::int64_t kWalBytesMax = 64LL * 1024 * 1024;
 /// be made inside a transaction. A file that is in another journal mode has none.
 class Wal {
  public:
-  /// kConfig and the like: as opening a file says. Nothing is created.
-  [[nodiscard]] static Result<std::unique_ptr<Wal>> open(const std::string& path);
+  /// `bytes_max` is what the log is to be kept below. kConfig and the like: as opening a file says.
+  /// Nothing is created.
+  [[nodiscard]] static Result<std::unique_ptr<Wal>> open(const std::string& path,
+                                                         std::int64_t bytes_max = kWalBytesMax);
   ~Wal();
   Wal(const Wal&) = delete;
   Wal& operator=(const Wal&) = delete;
 
-  /// Bytes of the log that cannot be written over yet. Below half of kWalBytesMax that is only a
+  /// Bytes of the log that cannot be written over yet. Below half of `bytes_max` that is only a
   /// look at the file's size; above it as much as can be is first moved into the database, without
-  /// waiting for readers or writers. What then remains is pinned by a reader.
+  /// waiting for readers or writers, and if that is all of it, the file is made empty. What then
+  /// remains is pinned by a reader.
   [[nodiscard]] Result<std::int64_t> bytes_in_use();
 
  private:
-  explicit Wal(std::string path) : path_(std::move(path)) {}
-  struct Closer {
-    void operator()(sqlite3* connection) const noexcept;
-  };
-  std::string path_;
-  std::unique_ptr<sqlite3, Closer> connection_;
+  Wal(std::string file, std::int64_t bytes_max, std::unique_ptr<SqliteConnection> connection);
+  [[nodiscard]] Result<std::int64_t> file_bytes() const;
+
+  std::string file_;
+  std::int64_t bytes_max_;
+  std::unique_ptr<SqliteConnection> connection_;
 };
 
 struct Reclaimed {
@@ -54,8 +60,10 @@ struct Reclaimed {
 /// transaction. Only where it is worth it: from a tenth of the file and 1 MiB on. A file that was
 /// not made with auto_vacuum=INCREMENTAL keeps its pages, for later rows; the note says how many
 /// bytes. `between` is called after each step with the time it took, and waits; false ends it.
+/// So do a database that has too much to do and the options' deadline or stop token, which are no
+/// failures: the next run goes on.
 [[nodiscard]] Result<Reclaimed> reclaim(
-    Database& database, std::chrono::microseconds step_target, const ExecuteOptions& options,
-    const std::function<bool(std::chrono::microseconds)>& between);
+    Database& database, const Clock& clock, std::chrono::microseconds step_target,
+    const ExecuteOptions& options, const std::function<bool(std::chrono::microseconds)>& between);
 
 }  // namespace spillway::retention
