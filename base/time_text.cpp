@@ -2,6 +2,8 @@
 #include "base/time_text.h"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <cstdint>
 
 namespace spillway {
@@ -54,6 +56,13 @@ void put(char* to, std::int64_t number, int digits) noexcept {
   }
 }
 
+// The number that begins there; what is none shows when the time is written again.
+unsigned number_at(std::string_view text, std::size_t at, std::size_t digits) noexcept {
+  unsigned number = 0;
+  std::from_chars(text.data() + at, text.data() + at + digits, number);
+  return number;
+}
+
 }  // namespace
 
 std::array<char, kTimeTextBytes> time_text_chars(WallTime time) noexcept {
@@ -80,6 +89,24 @@ std::array<char, kTimeTextBytes> time_text_chars(WallTime time) noexcept {
 std::string time_text(WallTime time) {
   const std::array<char, kTimeTextBytes> text = time_text_chars(time);
   return {text.data(), text.size()};
+}
+
+std::optional<WallTime> parse_time_text(std::string_view text) noexcept {
+  if (text.size() != kTimeTextBytes) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(number_at(text, 0, 4))),
+                                         std::chrono::month(number_at(text, 5, 2)),
+                                         std::chrono::day(number_at(text, 8, 2)));
+  if (!date.ok()) {
+    return std::nullopt;
+  }
+  const WallTime time = std::chrono::sys_days(date) + std::chrono::hours(number_at(text, 11, 2)) +
+                        std::chrono::minutes(number_at(text, 14, 2)) +
+                        std::chrono::seconds(number_at(text, 17, 2)) +
+                        std::chrono::milliseconds(number_at(text, 20, 3));
+  const auto written = time_text_chars(time);
+  return std::equal(text.begin(), text.end(), written.begin()) ? std::optional(time) : std::nullopt;
 }
 
 }  // namespace spillway

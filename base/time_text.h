@@ -8,7 +8,9 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace spillway {
 
@@ -17,5 +19,7 @@ inline constexpr std::size_t kTimeTextBytes = 24;
 /// Years outside 0000 to 9999 become the nearest time that has the form.
 [[nodiscard]] std::array<char, kTimeTextBytes> time_text_chars(WallTime time) noexcept;
 [[nodiscard]] std::string time_text(WallTime time);
+/// The time that has exactly this text; empty if none has.
+[[nodiscard]] std::optional<WallTime> parse_time_text(std::string_view text) noexcept;
 
 }  // namespace spillway

@@ -9,14 +9,11 @@
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/log_command.h"
-#include "cli/output.h"
+#include "cli/program.h"
 #include "cli/query_command.h"
 #include "cli/tail_command.h"
 
 #include <algorithm>
-#include <csignal>
-#include <exception>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,28 +22,8 @@ namespace {
 
 using spillway::Arguments;
 using spillway::ExitCode;
-
-ExitCode print(const std::string& text) {
-  return spillway::write_out(text) ? ExitCode::kDone : ExitCode::kError;
-}
-
-// CLI11's own words where they are clear, ours where they are not.
-std::string reason_of(const CLI::ParseError& error, const CLI::App& app) {
-  std::string text = error.what();
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-    return "unexpected argument '" + app.remaining(true).at(0) + "'";
-  }
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
-    const bool is_repeated = text.find("received") != std::string::npos;
-    return text.substr(0, text.find(':')) + (is_repeated ? " is given twice" : " has no value");
-  }
-  return text;
-}
-
-ExitCode refuse(const std::string& why, const std::string& command) {
-  spillway::say(why + "; see " + command + " --help");
-  return ExitCode::kUsage;
-}
+using spillway::reason_of;
+using spillway::refuse_usage;
 
 // The commands and what they were told. `app` comes first, so that it is the last to go.
 struct CommandLine {
@@ -95,21 +72,18 @@ ExitCode run(const CommandLine& line) {
     return run_tail(line.tail_options);
   }
   return line.query->parsed() ? run_query(line.query_options)
-                              : refuse("no command given", command_name(line));
+                              : refuse_usage("no command given", command_name(line));
 }
 
 // The names that several commands have mean the same in each.
 bool takes_value(const CommandLine& line, const std::string& name) {
-  const auto has = [&name](const CLI::App* command) {
-    const CLI::Option* const option = command->get_option_no_throw(name);
-    return option != nullptr && !option->get_positional() && option->get_items_expected_max() > 0;
-  };
-  return has(line.log) || has(line.tail) || has(line.query);
+  return spillway::takes_value(*line.log, name) || spillway::takes_value(*line.tail, name) ||
+         spillway::takes_value(*line.query, name);
 }
 
 Arguments read_arguments(const CommandLine& line, int argc, char** argv) {
   return spillway::read_arguments(
-      std::vector<std::string>(argv + std::min(argc, 1), argv + argc),
+      spillway::arguments_of(argc, argv),
       [&line](const std::string& name) { return takes_value(line, name); });
 }
 
@@ -130,28 +104,18 @@ ExitCode run(int argc, char** argv) {
     line.app.parse(std::move(arguments.options));
     add_operands(line, std::move(arguments.operands));
   } catch (const CLI::CallForHelp&) {
-    return print(help(line));
+    return spillway::print_text(help(line));
   } catch (const CLI::CallForVersion&) {
-    return print("spillway " SPILLWAY_VERSION "\n");
+    return spillway::print_text("spillway " SPILLWAY_VERSION "\n");
   } catch (const CLI::ParseError& error) {
-    return refuse(arguments.fault.empty() ? reason_of(error, line.app) : arguments.fault,
-                  command_name(line));
+    return refuse_usage(arguments.fault.empty() ? reason_of(error, line.app) : arguments.fault,
+                        command_name(line));
   }
-  return arguments.fault.empty() ? run(line) : refuse(arguments.fault, command_name(line));
+  return arguments.fault.empty() ? run(line) : refuse_usage(arguments.fault, command_name(line));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  spillway::reserve_standard_files();
-  // A reader of stdout that is gone is told by write(2).
-  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
-  try {
-    return static_cast<int>(run(argc, argv));
-  } catch (const std::bad_alloc&) {  // There may be no memory for a text of our own.
-    spillway::say_out_of_memory();
-  } catch (const std::exception& error) {  // The last line of defence.
-    spillway::say(error.what());
-  }
-  return static_cast<int>(ExitCode::kError);
+  return spillway::run_program("spillway", [=] { return static_cast<int>(run(argc, argv)); });
 }

@@ -15,6 +15,9 @@
 namespace spillway {
 namespace {
 
+// The name of the whole process, set before anything is said.
+std::string_view g_program = "spillway";
+
 void reserve(int fd, int mode) noexcept {
   if (fcntl(fd, F_GETFD) < 0) {
     // Gives the lowest free number, which is `fd`. If it fails there is nothing better to do.
@@ -82,13 +85,17 @@ bool is_colour_wanted() {
   return !is_refused && !is_dumb && isatty(STDOUT_FILENO) != 0;
 }
 
+void set_program_name(const char* name) noexcept { g_program = name; }
+
 void say(const std::string& text) {
   // One write, so that lines of several processes do not mix. A failure has nowhere to be told.
-  static_cast<void>(write_all(STDERR_FILENO, "spillway: " + one_line(text) + '\n'));
+  static_cast<void>(
+      write_all(STDERR_FILENO, std::string(g_program) + ": " + one_line(text) + '\n'));
 }
 
 void say_out_of_memory() noexcept {
-  static_cast<void>(write_all(STDERR_FILENO, "spillway: out of memory\n"));
+  static_cast<void>(write_all(STDERR_FILENO, g_program));
+  static_cast<void>(write_all(STDERR_FILENO, ": out of memory\n"));
 }
 
 }  // namespace spillway

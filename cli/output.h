@@ -29,7 +29,10 @@ enum class Printed : unsigned char {
 /// TERM is not `dumb`.
 [[nodiscard]] bool is_colour_wanted();
 
-/// One line on stderr: "spillway: " and `text`, as one_line makes it.
+/// The name that lines on stderr begin with, "spillway" unless it is set; a literal.
+void set_program_name(const char* name) noexcept;
+
+/// One line on stderr: the program's name, a colon and `text`, as one_line makes it.
 void say(const std::string& text);
 /// The same, of the lack of memory.
 void say_out_of_memory() noexcept;

@@ -31,8 +31,10 @@ class Archive {
   /// Creates nothing yet: the file is made with the first chunk. `number` is the lease's, which no
   /// other run has. kConfig: the directory is missing or cannot be written.
   [[nodiscard]] static Result<std::unique_ptr<Archive>> open(const std::string& directory,
-                                                             const TableForm& form, WallTime now,
-                                                             std::int64_t number);
+                                                             const TableForm& form,
+                                                             Database& database, WallTime now,
+                                                             std::int64_t number,
+                                                             const ExecuteOptions& options);
   ~Archive();
   Archive(const Archive&) = delete;
   Archive& operator=(const Archive&) = delete;

@@ -3,6 +3,8 @@
 // How a run of retention ends: the program's exit status.
 #pragma once
 
+#include <spillway/status.h>
+
 #include <cstdint>
 #include <string>
 
@@ -24,5 +26,8 @@ struct Verdict {
   End end = End::kDone;
   std::string why = {};
 };
+
+/// For a failure of the database.
+[[nodiscard]] Verdict verdict_of(const Status& failure);
 
 }  // namespace spillway::retention

@@ -11,6 +11,8 @@
 #include <spillway/database.h>
 #include <spillway/status.h>
 
+#include "retention/condition.h"
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -49,10 +51,15 @@ class Lease {
   [[nodiscard]] std::int64_t generation() const noexcept { return generation_; }
 
  private:
-  Lease(std::string meta, std::int64_t generation)
-      : meta_(std::move(meta)), generation_(generation) {}
+  Lease(std::string meta, std::string owner, std::int64_t generation)
+      : meta_(std::move(meta)), owner_(std::move(owner)), generation_(generation) {}
+
+  [[nodiscard]] Condition is_ours() const;
+  /// Moves the end, if the lease is still ours.
+  [[nodiscard]] Statement ending(const std::string& until) const;
 
   std::string meta_;
+  std::string owner_;  // Numbers begin anew where somebody has deleted the row.
   std::int64_t generation_;
 };
 

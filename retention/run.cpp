@@ -1,2 +1,534 @@
 // SPDX-License-Identifier: MIT
 #include "retention/run.h"
+
+#include "base/counted.h"
+#include "base/time_text.h"
+#include "d1/execute_all.h"
+#include "retention/archive.h"
+#include "retention/budget.h"
+#include "retention/chunk_size.h"
+#include "retention/course.h"
+#include "retention/edge_rows.h"
+#include "retention/guards.h"
+#include "retention/lease.h"
+#include "retention/patient_database.h"
+#include "retention/space.h"
+#include "retention/state.h"
+#include "retention/walk.h"
+#include "table/log_schema.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace spillway::retention {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kRenewEvery{15};
+constexpr seconds kWaitForReader{5};
+constexpr milliseconds kReclaimStep{20};
+constexpr milliseconds kTimeToFinish{1'500};  // After a signal: two seconds in all.
+
+milliseconds patience_with(Dialect dialect) {
+  return dialect == Dialect::kD1 ? seconds(60) : seconds(10);
+}
+
+ChunkLimits limits_of(const RunOptions& options, Dialect dialect) {
+  ChunkLimits limits;
+  if (dialect == Dialect::kD1) {
+    limits = {.first = 1'000, .max = 50'000, .target = milliseconds(250)};
+  }
+  if (!options.archive.empty()) {
+    limits.max = limits.first;  // They are held in memory.
+  }
+  if (options.target_latency) {
+    limits.target = *options.target_latency;
+  }
+  if (options.chunk) {
+    limits = {.first = *options.chunk, .max = *options.chunk, .target = std::chrono::hours(1)};
+  }
+  return limits;
+}
+
+class Run {
+ public:
+  Run(Database& database, const RunOptions& options, const World& world)
+      : options_(options),
+        world_(world),
+        dialect_(database.traits().dialect),
+        begin_(world.clock.steady_now()),
+        now_(options.now.value_or(world.clock.wall_now())),
+        budget_(options, world),
+        database_(database, world, patience_with(dialect_)),
+        size_(limits_of(options, dialect_)) {
+    report_.table = options.choice.table;
+    report_.now = now_;
+  }
+
+  Report go() {
+    Stop stop = prepare();
+    if (!stop) {
+      stop = work();
+      finish(*stop);
+    }
+    report_.verdict = *std::move(stop);
+    report_.cost = database_.cost();
+    report_.took = since_begin();
+    return std::move(report_);
+  }
+
+ private:
+  using Stop = std::optional<Verdict>;  // Empty: go on.
+
+  [[nodiscard]] milliseconds since_begin() const {
+    return std::chrono::duration_cast<milliseconds>(world_.clock.steady_now() - begin_);
+  }
+  [[nodiscard]] ExecuteOptions reading() const {
+    ExecuteOptions options = budget_.limits();
+    options.is_idempotent = true;
+    return options;
+  }
+  // What was asked for goes before what it made fail.
+  [[nodiscard]] Verdict verdict(const Status& failure) const {
+    const Stop stop = budget_.stopped();
+    return stop ? *stop : verdict_of(failure);
+  }
+
+  [[nodiscard]] Stop prepare();
+  [[nodiscard]] Stop take_lease();
+  [[nodiscard]] Stop prepare_archive();
+  [[nodiscard]] Verdict work();
+  [[nodiscard]] Stop plan_course();
+  [[nodiscard]] Stop check_guards(const LoadedState& before, const Course::Ends& ends);
+  [[nodiscard]] Stop walk_all();
+  [[nodiscard]] Stop walk_beyond_max_rows();
+  [[nodiscard]] Stop walk(Segment segment, bool is_by_age);
+  void absorb(const Chunk& chunk);
+  [[nodiscard]] Stop between_chunks(const Walk& walk, const Chunk& chunk);
+  void tell_progress(const Walk& walk) const;
+  [[nodiscard]] Stop keep_lease_and_state();
+  [[nodiscard]] Stop wait_for_wal();
+  [[nodiscard]] Verdict conclude();
+  void tell_whether_falling_behind();
+  void give_space_back();
+  void finish(const Verdict& verdict);
+
+  const RunOptions& options_;
+  const World& world_;
+  const Dialect dialect_;
+  const SteadyTime begin_;
+  const WallTime now_;
+  Budget budget_;
+  PatientDatabase database_;
+  ChunkSize size_;
+  TableForm form_;
+  std::optional<Lease> lease_;
+  SteadyTime renewed_{};
+  std::unique_ptr<Archive> archive_;
+  std::unique_ptr<Wal> wal_;
+  State before_;
+  std::optional<Course> course_;  // Once the guards let the run pass.
+  milliseconds last_chunk_took_{0};
+  Report report_;
+};
+
+Run::Stop Run::prepare() {
+  auto form = read_table_form(database_, options_.choice, reading());
+  if (!form) {
+    return verdict(form.error());
+  }
+  form_ = *std::move(form);
+  if (form_.level.empty() && !options_.policy.levels.empty()) {
+    return Verdict{End::kUsage, "the table has no column level; leave --keep-level out"};
+  }
+  if (options_.choice.time_column && !form_.is_own && !options_.allow_delete) {
+    return Verdict{End::kUsage,
+                   "a table whose time is named by --time-column may be no log; say how many rows "
+                   "may go: --allow-delete N"};
+  }
+  const auto clocks = clock_guard(database_, world_.clock.wall_now(), reading());
+  if (!clocks) {
+    return verdict(clocks.error());
+  }
+  if (*clocks) {
+    return Verdict{End::kRefused, **clocks};
+  }
+  return take_lease();
+}
+
+Run::Stop Run::take_lease() {
+  const std::vector<Statement> create = create_statements(form_.name);
+  const std::array<Statement, 2> meta{create[1], create[2]};
+  if (const auto made = execute_all(database_, meta, reading()); !made) {
+    return verdict(made.error());
+  }
+  auto answer = Lease::take(database_, form_.meta(), world_.owner, budget_.limits());
+  if (!answer) {
+    return verdict(answer.error());
+  }
+  if (!answer->lease) {
+    const auto left = std::chrono::ceil<seconds>(answer->holder.left);
+    return Verdict{End::kLeaseHeld, "another run is at work (" + answer->holder.owner +
+                                        "); should it have died, its lease ends in " +
+                                        std::to_string(left.count()) + " s"};
+  }
+  lease_ = *std::move(answer->lease);
+  renewed_ = world_.clock.steady_now();
+  return std::nullopt;
+}
+
+// From here on the lease is ours, and `finish` gives it back.
+Verdict Run::work() {
+  Stop stop = plan_course();
+  if (!stop) {
+    stop = prepare_archive();
+  }
+  if (!stop) {
+    stop = walk_all();
+  }
+  Verdict verdict = stop ? *std::move(stop) : conclude();
+  if (verdict.end == End::kStopped && !budget_.is_told_to_stop()) {
+    tell_whether_falling_behind();
+  }
+  if (verdict.end == End::kDone || verdict.end == End::kNotMet) {
+    give_space_back();
+  }
+  return verdict;
+}
+
+Run::Stop Run::plan_course() {
+  const auto loaded = load_state(database_, form_.meta(), reading());
+  if (!loaded) {
+    return verdict(loaded.error());
+  }
+  before_ = loaded->state;
+  if (loaded->is_spoilt) {
+    report_.warnings.emplace_back("the state of the last run cannot be read; it is made anew");
+  }
+  const std::vector<Rule> rules = rules_of(options_.policy, now_);
+  const auto oldest = oldest_row(database_, form_, reading());
+  if (!oldest) {
+    return verdict(oldest.error());
+  }
+  const auto newest = newest_row(database_, form_, now_,
+                                 rules.empty() ? WallTime::min() : rules.back().cutoff, reading());
+  if (!newest) {
+    return verdict(newest.error());
+  }
+  report_.oldest = *oldest ? std::optional((*oldest)->time) : std::nullopt;
+  const Course::Ends ends{*oldest, *newest};
+  if (Stop stop = check_guards(*loaded, ends)) {
+    return stop;
+  }
+  course_.emplace(*loaded, options_.policy, form_.is_own, now_, ends);
+  return std::nullopt;
+}
+
+Run::Stop Run::check_guards(const LoadedState& before, const Course::Ends& ends) {
+  const std::vector<Rule> rules = rules_of(options_.policy, now_);
+  const auto unit = unit_guard(database_, form_, now_, reading());
+  if (!unit) {
+    return verdict(unit.error());
+  }
+  if (*unit) {
+    return Verdict{End::kRefused, **unit};
+  }
+  Refusal refusal = newest_guard(rules, ends.newest);
+  if (!refusal && !must_look_at_share(before.state, options_.policy, now_, ends.newest)) {
+    return std::nullopt;
+  }
+  const auto share = share_of(database_, form_, rules, options_.policy.max_rows, reading());
+  if (!share) {
+    return verdict(share.error());
+  }
+  if (!refusal && share->is_most) {
+    refusal = most_would_go(*share);
+  }
+  if (!refusal || share->going == 0) {
+    return std::nullopt;
+  }
+  if (!options_.allow_delete) {
+    return Verdict{End::kRefused, *refusal};
+  }
+  if (share->going > *options_.allow_delete) {
+    return Verdict{End::kRefused, counted(share->going, "row") + " would go, and --allow-delete " +
+                                      "lets " + std::to_string(*options_.allow_delete) + " go"};
+  }
+  return std::nullopt;
+}
+
+Run::Stop Run::prepare_archive() {
+  if (options_.archive.empty()) {
+    return std::nullopt;
+  }
+  if (Status status = Archive::settle(options_.archive, form_, database_, reading());
+      !status.is_ok()) {
+    return verdict(status);
+  }
+  auto archive =
+      Archive::open(options_.archive, form_, database_, now_, lease_->generation(), reading());
+  if (!archive) {
+    return verdict(archive.error());
+  }
+  archive_ = *std::move(archive);
+  return std::nullopt;
+}
+
+Run::Stop Run::walk_all() {
+  if (!world_.sqlite_path.empty()) {
+    if (auto wal = Wal::open(world_.sqlite_path)) {
+      wal_ = *std::move(wal);
+    }
+  }
+  for (Segment& segment : course_->segments()) {
+    if (Stop stop = walk(std::move(segment), true)) {
+      return stop;
+    }
+  }
+  course_->on_walked();
+  return walk_beyond_max_rows();
+}
+
+Run::Stop Run::walk_beyond_max_rows() {
+  if (!options_.policy.max_rows) {
+    return std::nullopt;
+  }
+  auto last = first_key_beyond(database_, form_, *options_.policy.max_rows, reading());
+  if (!last) {
+    return verdict(last.error());
+  }
+  if (!*last) {
+    return std::nullopt;
+  }
+  const Rule all{.name = "max-rows",
+                 .levels = {.names = {}, .is_all_but = true},
+                 .keep = milliseconds(0),
+                 .cutoff = now_};
+  return walk({Range{.last = **last}, {all}}, false);
+}
+
+Run::Stop Run::walk(Segment segment, bool is_by_age) {
+  const Levels& levels = segment.rules.front().levels;
+  const bool takes_all = segment.rules.size() == 1 && levels.is_all_but && levels.names.empty();
+  Walk walk({.database = database_,
+             .form = form_,
+             .lease = *lease_,
+             .world = world_,
+             .size = size_,
+             .archive = archive_.get(),
+             .limits = budget_.limits(),
+             .now = now_,
+             .counts_kept = course_->is_full_walk() || takes_all},
+            std::move(segment));
+  while (!walk.is_done()) {
+    const std::int64_t written = database_.cost().rows_written;
+    Stop stop = budget_.stopped(last_chunk_took_);
+    stop = stop ? stop : budget_.used_up(report_.deleted, written);
+    if (stop) {
+      return stop;
+    }
+    const SteadyTime begin = world_.clock.steady_now();
+    auto step = walk.next(budget_.rows_left(report_.deleted, written));
+    if (auto* const ended = std::get_if<Verdict>(&step)) {
+      stop = budget_.stopped();
+      return stop ? stop : Stop(std::move(*ended));
+    }
+    last_chunk_took_ = std::chrono::duration_cast<milliseconds>(world_.clock.steady_now() - begin);
+    absorb(std::get<Chunk>(step));
+    if (is_by_age) {
+      course_->on_place(walk.segment(), walk.place());
+    }
+    if (stop = between_chunks(walk, std::get<Chunk>(step)); stop) {
+      return stop;
+    }
+  }
+  return std::nullopt;
+}
+
+void Run::absorb(const Chunk& chunk) {
+  ++report_.chunks;
+  report_.deleted += chunk.deleted;
+  for (const auto& [name, count] : chunk.deleted_by) {
+    report_.deleted_by[name] += count;
+  }
+  for (const auto& [name, count] : chunk.kept) {
+    report_.kept[name] += count;
+  }
+}
+
+// Where other writers had to wait, they get as much time again.
+Run::Stop Run::between_chunks(const Walk& walk, const Chunk& chunk) {
+  tell_progress(walk);
+  if (Stop stop = keep_lease_and_state()) {
+    return stop;
+  }
+  if (Stop stop = wait_for_wal()) {
+    return stop;
+  }
+  const milliseconds pause = std::chrono::ceil<milliseconds>(chunk.held);
+  return world_.sleeper.sleep(std::max(pause, milliseconds(1)), world_.stop) ? std::nullopt
+                                                                             : budget_.stopped();
+}
+
+void Run::tell_progress(const Walk& walk) const {
+  if (!world_.on_progress) {
+    return;
+  }
+  Progress progress{.deleted = report_.deleted, .elapsed = since_begin()};
+  if (form_.is_own && !course_->rules().empty()) {
+    progress.reached = time_of_place(walk.place());
+    progress.begin = report_.oldest;
+    progress.end = course_->rules().back().cutoff;
+  }
+  world_.on_progress(progress);
+}
+
+Run::Stop Run::keep_lease_and_state() {
+  if (world_.clock.steady_now() - renewed_ < kRenewEvery) {
+    return std::nullopt;
+  }
+  const std::array<Statement, 3> statements{lease_->fence(), lease_->renewal(),
+                                            save_statement(form_.meta(), course_->state())};
+  if (const auto done = execute_all(database_, statements, budget_.limits()); !done) {
+    const auto is_held = lease_->holds(database_, reading());
+    return is_held && !*is_held
+               ? Verdict{End::kLeaseHeld, "another run took over; this one has stopped"}
+               : verdict(done.error());
+  }
+  renewed_ = world_.clock.steady_now();
+  return std::nullopt;
+}
+
+Run::Stop Run::wait_for_wal() {
+  const SteadyTime patience = world_.clock.steady_now() + kWaitForReader;
+  while (wal_ != nullptr) {
+    const auto bytes = wal_->bytes_in_use();
+    if (!bytes || *bytes < kWalBytesMax / 2) {
+      return std::nullopt;
+    }
+    if (Stop stop = budget_.stopped()) {
+      return stop;
+    }
+    if (world_.clock.steady_now() >= patience) {
+      return Verdict{End::kStopped,
+                     "a reader holds an old view of the file, so that its log (-wal) would grow "
+                     "without end; end that reader and run again"};
+    }
+    static_cast<void>(world_.sleeper.sleep(milliseconds(100), world_.stop));
+  }
+  return std::nullopt;
+}
+
+Verdict Run::conclude() {
+  const auto oldest = oldest_row(database_, form_, reading());
+  if (!oldest) {
+    return verdict(oldest.error());
+  }
+  report_.oldest = *oldest ? std::optional((*oldest)->time) : std::nullopt;
+  course_->on_oldest(report_.oldest);
+  const std::int64_t refused = report_.kept["refused"];
+  if (refused > 0) {
+    return {End::kNotMet, counted(refused, "expired row") +
+                              " had to stay: the table does not let them go (a trigger, a foreign "
+                              "key)"};
+  }
+  if (*oldest && is_expired(**oldest, course_->rules())) {
+    course_->on_late_row();
+    return {End::kNotMet, "a row of " + time_text((*oldest)->time) +
+                              " is still there, older than the policy lets it be; the next run "
+                              "walks the whole table"};
+  }
+  if (const std::int64_t odd = report_.kept["unit"]; odd > 0) {
+    return {End::kNotMet, counted(odd, "row") +
+                              " with integers that are neither seconds nor milliseconds had to "
+                              "stay: nobody knows how old they are"};
+  }
+  report_.is_met = true;
+  course_->on_met();
+  return {};
+}
+
+// In time, which costs one row to know: a table that grew by a day while a run cut half a day off
+// its old end grows twice as fast as it is cut.
+void Run::tell_whether_falling_behind() {
+  const auto oldest = oldest_row(database_, form_, reading());
+  if (!course_ || !oldest || !*oldest) {
+    return;
+  }
+  report_.oldest = (*oldest)->time;
+  course_->on_oldest(report_.oldest);
+  if (!form_.is_own || !before_.at || !before_.oldest || !is_expired(**oldest, course_->rules())) {
+    return;
+  }
+  const milliseconds grown = now_ - *before_.at;
+  const milliseconds cut = (*oldest)->time - *before_.oldest;
+  if (grown > cut) {
+    report_.falling_behind = static_cast<double>(grown.count()) /
+                             static_cast<double>(std::max<std::int64_t>(cut.count(), 1));
+  }
+}
+
+void Run::give_space_back() {
+  if (dialect_ != Dialect::kSqlite) {
+    return;
+  }
+  const auto reclaimed =
+      reclaim(database_, kReclaimStep, budget_.limits(), [this](std::chrono::microseconds took) {
+        return world_.sleeper.sleep(std::chrono::ceil<milliseconds>(took), world_.stop) &&
+               !budget_.stopped() && !keep_lease_and_state();
+      });
+  if (!reclaimed) {
+    report_.warnings.push_back("free space was not given back: " + reclaimed.error().message());
+    return;
+  }
+  report_.reclaimed_bytes = reclaimed->bytes;
+  if (!reclaimed->note.empty()) {
+    report_.warnings.push_back(reclaimed->note);
+  }
+}
+
+// Also after a signal, and then in a short time.
+void Run::finish(const Verdict& verdict) {
+  if (archive_ != nullptr) {
+    report_.archive_file = archive_->file();
+    report_.archived = archive_->rows();
+  }
+  if (verdict.end == End::kLeaseHeld) {
+    return;
+  }
+  ExecuteOptions last;
+  last.deadline = world_.clock.steady_now() + kTimeToFinish;
+  last.is_idempotent = true;
+  if (course_) {
+    const std::array<Statement, 2> save{lease_->fence(),
+                                        save_statement(form_.meta(), course_->state())};
+    if (const auto saved = execute_all(database_, save, last); !saved) {
+      report_.warnings.push_back("how far the run came was not written down: " +
+                                 saved.error().message());
+    }
+  }
+  // Should this fail, the lease ends by itself.
+  static_cast<void>(lease_->release(database_, last));
+}
+
+}  // namespace
+
+double Cost::dollars() const noexcept {
+  constexpr double kPerRowRead = 0.001 / 1'000'000;
+  constexpr double kPerRowWritten = 1.0 / 1'000'000;
+  return static_cast<double>(rows_read) * kPerRowRead +
+         static_cast<double>(rows_written) * kPerRowWritten;
+}
+
+Report run(Database& database, const RunOptions& options, const World& world) {
+  return Run(database, options, world).go();
+}
+
+}  // namespace spillway::retention

@@ -222,19 +222,31 @@ Condition TableForm::in(const Range& range) const {
   return all;
 }
 
-Condition TableForm::expired(const Rule& rule) const {
-  const Condition aged =
-      is_own ? Condition{time + " < ? AND " + time + " GLOB " + std::string(kOwnForm),
-                         {time_text(rule.cutoff)}}
-             : Condition{instant() + " < ?", {milliseconds_of(rule.cutoff)}};
+Condition TableForm::aged(const Rule& rule) const {
+  const Condition older = is_own ? Condition{time + " < ?", {time_text(rule.cutoff)}}
+                                 : Condition{instant() + " < ?", {milliseconds_of(rule.cutoff)}};
   const bool is_for_all = rule.levels.is_all_but && rule.levels.names.empty();
-  return is_for_all ? aged : aged.and_also(of_levels(*this, rule.levels));
+  return is_for_all ? older : older.and_also(of_levels(*this, rule.levels));
+}
+
+Condition TableForm::expired(const Rule& rule) const {
+  return is_own ? aged(rule).and_also({time + " GLOB " + std::string(kOwnForm)}) : aged(rule);
 }
 
 Condition TableForm::dated(WallTime now) const {
   return is_own ? Condition{time + " <= ? AND " + time + " GLOB " + std::string(kOwnForm),
                             {time_text(now)}}
                 : Condition{instant() + " <= ?", {milliseconds_of(now)}};
+}
+
+Condition TableForm::class_of(WallTime now) const {
+  if (!is_own) {
+    return {class_sql(time), {milliseconds_of(now)}};
+  }
+  return {"CASE WHEN " + time + " = '' THEN 'empty' WHEN " + time + " NOT GLOB " +
+              std::string(kOwnForm) + " THEN 'unreadable' WHEN " + time +
+              " > ? THEN 'future' ELSE 'aged' END",
+          {time_text(now)}};
 }
 
 Result<TableForm> read_table_form(Database& database, const FormChoice& choice,

@@ -46,10 +46,14 @@ struct TableForm {
 
   /// The rows of the range.
   [[nodiscard]] Condition in(const Range& range) const;
+  /// The rows that are as old as the rule says, whatever form their time has: for counting.
+  [[nodiscard]] Condition aged(const Rule& rule) const;
   /// The rows that the rule lets go.
   [[nodiscard]] Condition expired(const Rule& rule) const;
   /// Rows whose time can be read and is not after `now`.
   [[nodiscard]] Condition dated(WallTime now) const;
+  /// An expression for what the row's time is: 'aged', or as class_sql says why it has none.
+  [[nodiscard]] Condition class_of(WallTime now) const;
   /// The row's milliseconds since 1970 as an expression; NULL: not readable.
   [[nodiscard]] std::string instant() const;
 };

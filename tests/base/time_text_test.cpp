@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <random>
 #include <string>
+#include <string_view>
 
 namespace spillway {
 namespace {
@@ -87,6 +89,7 @@ TEST(TimeText, AgreesWithTheCLibraryAroundEveryFirstOfMarch) {
                                kDay;
     for (const std::int64_t ms : {march - kDay - 1, march - kDay, march - 1, march, march + kDay}) {
       ASSERT_EQ(time_text(at(ms)), expected_text(ms));
+      ASSERT_EQ(parse_time_text(time_text(at(ms))), at(std::clamp(ms, kFirst, kLast)));
     }
   }
 }
@@ -98,6 +101,7 @@ TEST(TimeText, AgreesWithTheCLibraryAtRandomTimes) {
   for (int i = 0; i < 300'000; ++i) {
     const std::int64_t ms = times(random);
     ASSERT_EQ(time_text(at(ms)), expected_text(ms)) << "seed " << seed;
+    ASSERT_EQ(parse_time_text(time_text(at(ms))), at(ms)) << "seed " << seed;
   }
 }
 
@@ -108,6 +112,18 @@ TEST(TimeText, SortsAsTheTimesDo) {
     const std::int64_t left = times(random);
     const std::int64_t right = times(random);
     ASSERT_EQ(time_text(at(left)) < time_text(at(right)), left < right);
+  }
+}
+
+TEST(TimeText, IsReadOnlyAsItIsWritten) {
+  for (const std::string_view text :
+       {"", "2026-08-28T06:35:12.34Z", "2026-08-28T06:35:12.3450Z", "2026-08-28 06:35:12.345Z",
+        "2026-08-28t06:35:12.345Z", "2026-08-28T06:35:12.345z", "2026-08-28T06:35:12,345Z",
+        "2026-08-28T06:35:12.34 Z", "2026-08-28T24:00:00.000Z", "2026-08-28T06:60:12.345Z",
+        "2026-08-28T06:35:60.345Z", "2026-02-29T06:35:12.345Z", "2026-13-01T06:35:12.345Z",
+        "2026-00-01T06:35:12.345Z", "2026-08-00T06:35:12.345Z", "-026-08-28T06:35:12.345Z",
+        "2026-08-28T+6:35:12.345Z", "2026-08-28T06:35:12.345\0"}) {
+    EXPECT_EQ(parse_time_text(text), std::nullopt) << text;
   }
 }
 
