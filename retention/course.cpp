@@ -37,7 +37,6 @@ Course::Course(const LoadedState& before, const Policy& policy, bool is_own, Wal
     state_ = before.state;
   } else {
     // Whom a rule is for may have changed, so that no watermark means what it did.
-    state_.met = before.state.met;
     state_.oldest = before.state.oldest;
   }
   is_full_walk_ = !is_own || !is_same_policy || is_full_walk_due(before, now) || state_.place;

@@ -51,6 +51,66 @@ Condition any_of(const TableForm& form, const std::vector<Rule>& rules) {
   return any;
 }
 
+bool must_look_at_share(const State& state, const Policy& policy, WallTime now,
+                        const std::optional<WallTime>& newest) {
+  if (!state.at || state.policy != to_string(policy)) {
+    return true;
+  }
+  const milliseconds cutoffs = now - *state.at;
+  const milliseconds rows = newest && state.newest ? *newest - *state.newest : milliseconds::zero();
+  return cutoffs > rows + kSlack;
+}
+
+struct Share {
+  std::int64_t going = 0;
+  bool is_most = false;  // More than 90 % of a table of over 1,000 rows.
+};
+
+std::string most_would_go(const Share& share) {
+  return "more than 90 % of the table, " + counted(share.going, "row") +
+         ", would go, and the policy is new here or the clock went ahead; look with plan --exact, "
+         "and if it is meant, say so: --allow-delete " +
+         std::to_string(share.going);
+}
+
+Result<Share> share_of(Database& database, const TableForm& form, const std::vector<Rule>& rules,
+                       const std::optional<std::int64_t>& max_rows, const ExecuteOptions& options) {
+  Share share;
+  if (!rules.empty()) {
+    const Condition goes = any_of(form, rules);
+    const Result<std::int64_t> going = count(
+        database,
+        statement_of("SELECT count(*) FROM " + form.table() + " WHERE " + goes.sql, goes.values),
+        options);
+    if (!going) {
+      return going.error();
+    }
+    share.going = *going;
+    const Result<std::int64_t> staying = count(
+        database,
+        statement_of("SELECT count(*) FROM (SELECT 1 FROM " + form.table() + " WHERE (" + goes.sql +
+                         ") IS NOT TRUE ORDER BY " + form.key_list_descending() + " LIMIT " +
+                         std::to_string(std::max(share.going / 9, kSmallTable) + 1) + ")",
+                     goes.values),
+        options);
+    if (!staying) {
+      return staying.error();
+    }
+    share.is_most = share.going + *staying > kSmallTable && share.going > *staying * 9;
+  }
+  if (max_rows) {
+    const Result<std::int64_t> all =
+        count(database, {"SELECT count(*) FROM " + form.table()}, options);
+    if (!all) {
+      return all.error();
+    }
+    const std::int64_t over = std::max<std::int64_t>(0, *all - *max_rows);
+    share.going = std::max(share.going, over);
+    share.is_most = share.is_most || (*all > kSmallTable && over > *all / 10 * 9);
+  }
+  return share;
+}
+
 }  // namespace
 
 Result<Refusal> clock_guard(Database& database, WallTime local_now, const ExecuteOptions& options) {
@@ -104,59 +164,39 @@ Result<Refusal> unit_guard(Database& database, const TableForm& form, WallTime n
   return Refusal();
 }
 
-bool must_look_at_share(const State& state, const Policy& policy, WallTime now,
-                        const std::optional<WallTime>& newest) {
-  if (!state.at || state.policy != to_string(policy)) {
-    return true;
+Refusal named_column_guard(const TableForm& form, const FormChoice& choice,
+                           const std::optional<std::int64_t>& allow_delete) {
+  if (!choice.time_column || form.is_own || allow_delete) {
+    return std::nullopt;
   }
-  const milliseconds cutoffs = now - *state.at;
-  const milliseconds rows = newest && state.newest ? *newest - *state.newest : milliseconds::zero();
-  return cutoffs > rows + kSlack;
+  return "a table whose time is named by --time-column may be no log; say how many rows may go: "
+         "--allow-delete N";
 }
 
-std::string most_would_go(const Share& share) {
-  return "more than 90 % of the table, " + counted(share.going, "row") +
-         ", would go, and the policy is new here or the clock went ahead; look with plan --exact, "
-         "and if it is meant, say so: --allow-delete " +
-         std::to_string(share.going);
-}
-
-Result<Share> share_of(Database& database, const TableForm& form, const std::vector<Rule>& rules,
-                       const std::optional<std::int64_t>& max_rows, const ExecuteOptions& options) {
-  Share share;
-  if (!rules.empty()) {
-    const Condition goes = any_of(form, rules);
-    const Result<std::int64_t> going = count(
-        database,
-        statement_of("SELECT count(*) FROM " + form.table() + " WHERE " + goes.sql, goes.values),
-        options);
-    if (!going) {
-      return going.error();
-    }
-    share.going = *going;
-    const Result<std::int64_t> staying = count(
-        database,
-        statement_of("SELECT count(*) FROM (SELECT 1 FROM " + form.table() + " WHERE (" + goes.sql +
-                         ") IS NOT TRUE ORDER BY " + form.key_list_descending() + " LIMIT " +
-                         std::to_string(std::max(share.going / 9, kSmallTable) + 1) + ")",
-                     goes.values),
-        options);
-    if (!staying) {
-      return staying.error();
-    }
-    share.is_most = share.going + *staying > kSmallTable && share.going > *staying * 9;
+Result<Refusal> share_guard(Database& database, const TableForm& form, const Intent& intent,
+                            const ExecuteOptions& options) {
+  const std::vector<Rule> rules = rules_of(intent.policy, intent.now);
+  Refusal refusal = newest_guard(rules, intent.newest);
+  if (!refusal && !must_look_at_share(intent.before, intent.policy, intent.now, intent.newest)) {
+    return Refusal();
   }
-  if (max_rows) {
-    const Result<std::int64_t> all =
-        count(database, {"SELECT count(*) FROM " + form.table()}, options);
-    if (!all) {
-      return all.error();
-    }
-    const std::int64_t over = std::max<std::int64_t>(0, *all - *max_rows);
-    share.going = std::max(share.going, over);
-    share.is_most = share.is_most || (*all > kSmallTable && over > *all / 10 * 9);
+  const auto share = share_of(database, form, rules, intent.policy.max_rows, options);
+  if (!share) {
+    return share.error();
   }
-  return share;
+  if (!refusal && share->is_most) {
+    refusal = most_would_go(*share);
+  }
+  if (!refusal || share->going == 0) {
+    return Refusal();
+  }
+  if (!intent.allow_delete) {
+    return refusal;
+  }
+  return share->going <= *intent.allow_delete
+             ? Refusal()
+             : Refusal(counted(share->going, "row") + " would go, and --allow-delete lets " +
+                       std::to_string(*intent.allow_delete) + " go");
 }
 
 }  // namespace spillway::retention

@@ -34,22 +34,23 @@ using Refusal = std::optional<std::string>;
 [[nodiscard]] Result<Refusal> unit_guard(Database& database, const TableForm& form, WallTime now,
                                          const ExecuteOptions& options);
 
-/// Whether the share of rows that would go has to be looked at: the policy is another one than that
-/// of the state, or there is none, or since then the cut-offs moved on by a day more than the rows
-/// did.
-[[nodiscard]] bool must_look_at_share(const State& state, const Policy& policy, WallTime now,
-                                      const std::optional<WallTime>& newest);
+/// A time column that was named by hand, of a table that may be no log at all.
+[[nodiscard]] Refusal named_column_guard(const TableForm& form, const FormChoice& choice,
+                                         const std::optional<std::int64_t>& allow_delete);
 
-struct Share {
-  std::int64_t going = 0;
-  bool is_most = false;  ///< More than 90 % of a table of over 1,000 rows.
+/// What a run is about to do.
+struct Intent {
+  const Policy& policy;
+  WallTime now;
+  const std::optional<std::int64_t>& allow_delete;
+  const State& before;  ///< What the last run left.
+  const std::optional<WallTime>& newest;
 };
-/// What to say of such a share.
-[[nodiscard]] std::string most_would_go(const Share& share);
-/// Counts the rows that would go, and of those that stay only as many as decides it.
-[[nodiscard]] Result<Share> share_of(Database& database, const TableForm& form,
-                                     const std::vector<Rule>& rules,
-                                     const std::optional<std::int64_t>& max_rows,
-                                     const ExecuteOptions& options);
+/// All of what a rule is for would go (newest_guard), or more than 90 % of a table of over 1,000
+/// rows, where the policy is another one than the last run's, or there was none, or since then the
+/// cut-offs moved on by a day more than the rows did. Only then it counts the rows that would go,
+/// and of those that stay as many as decides it; `allow_delete` lets the run pass if it is enough.
+[[nodiscard]] Result<Refusal> share_guard(Database& database, const TableForm& form,
+                                          const Intent& intent, const ExecuteOptions& options);
 
 }  // namespace spillway::retention

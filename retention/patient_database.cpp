@@ -3,6 +3,8 @@
 
 #include <spillway/retry_policy.h>
 
+#include "retention/counted_database.h"
+
 #include <algorithm>
 
 namespace spillway::retention {
@@ -48,7 +50,7 @@ Result<std::vector<StatementResult>> PatientDatabase::execute(std::span<const St
     last_took_ =
         std::chrono::duration_cast<std::chrono::microseconds>(world_.clock.steady_now() - begin);
     if (results) {
-      count(*results);
+      add_cost(cost_, *results, traits().dialect);
       return results;
     }
     const SteadyTime now = world_.clock.steady_now();
@@ -78,15 +80,6 @@ bool PatientDatabase::wait_for_turn(const ExecuteOptions& options) {
   }
   const std::chrono::duration<double> wait(-turns_ / rate.per_second);
   return world_.sleeper.sleep(std::chrono::ceil<milliseconds>(wait), options.cancel);
-}
-
-void PatientDatabase::count(const std::vector<StatementResult>& results) {
-  for (const StatementResult& result : results) {
-    cost_.rows_read += result.meta.rows_read;
-    // SQLite counts changes only.
-    cost_.rows_written +=
-        traits().dialect == Dialect::kSqlite ? result.meta.changes : result.meta.rows_written;
-  }
 }
 
 }  // namespace spillway::retention

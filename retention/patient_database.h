@@ -37,7 +37,6 @@ class PatientDatabase final : public Database {
  private:
   /// False: told to stop.
   [[nodiscard]] bool wait_for_turn(const ExecuteOptions& options);
-  void count(const std::vector<StatementResult>& results);
 
   Database& inner_;
   const World& world_;

@@ -10,7 +10,9 @@
 #include "retention/run.h"
 #include "retention/table_form.h"
 
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,14 +36,17 @@ struct Plan {
   std::optional<WallTime> newest = {};  ///< Not in the future.
   std::vector<PlannedRule> rules = {};
   std::optional<std::int64_t> max_rows = {};
-  std::optional<std::int64_t> over_max_rows = {};  ///< Rows beyond it; only where counted.
+  /// Rows beyond it, once the rules are through; only where counted.
+  std::optional<std::int64_t> over_max_rows = {};
+  std::map<std::string, std::int64_t> kept = {};  ///< As Report::kept; only where counted.
   bool is_full_walk = false;
   std::optional<std::string> refusal = {};  ///< What a guard would say, as far as it can be told.
   Cost cost = {};
 };
 
 /// Reads fewer than 60 rows of a table of Spillway's own, and of a table of others some thousand;
-/// with `is_exact` it counts, which reads the table. Writes nothing.
+/// with `is_exact` it counts, which reads the table. Writes nothing. kInvalidArgument: the policy
+/// has levels and the table none. Else as read_table_form and execute.
 [[nodiscard]] Result<Plan> plan(Database& database, const RunOptions& options, bool is_exact,
                                 WallTime now, const ExecuteOptions& limits);
 
@@ -49,8 +54,9 @@ struct Plan {
 struct Check {
   std::string table = {};
   bool is_met = false;
-  std::string why = {};  ///< One line.
+  std::string why = {};  ///< Why not, in one line. Empty: it is.
   std::optional<WallTime> last_met = {};
+  /// The oldest row; of a table of others the one that the last run left.
   std::optional<WallTime> oldest = {};
   Cost cost = {};
 };

@@ -152,10 +152,8 @@ Run::Stop Run::prepare() {
   if (form_.level.empty() && !options_.policy.levels.empty()) {
     return Verdict{End::kUsage, "the table has no column level; leave --keep-level out"};
   }
-  if (options_.choice.time_column && !form_.is_own && !options_.allow_delete) {
-    return Verdict{End::kUsage,
-                   "a table whose time is named by --time-column may be no log; say how many rows "
-                   "may go: --allow-delete N"};
+  if (const Refusal refusal = named_column_guard(form_, options_.choice, options_.allow_delete)) {
+    return Verdict{End::kUsage, *refusal};
   }
   const auto clocks = clock_guard(database_, world_.clock.wall_now(), reading());
   if (!clocks) {
@@ -236,7 +234,6 @@ Run::Stop Run::plan_course() {
 }
 
 Run::Stop Run::check_guards(const LoadedState& before, const Course::Ends& ends) {
-  const std::vector<Rule> rules = rules_of(options_.policy, now_);
   const auto unit = unit_guard(database_, form_, now_, reading());
   if (!unit) {
     return verdict(unit.error());
@@ -244,28 +241,17 @@ Run::Stop Run::check_guards(const LoadedState& before, const Course::Ends& ends)
   if (*unit) {
     return Verdict{End::kRefused, **unit};
   }
-  Refusal refusal = newest_guard(rules, ends.newest);
-  if (!refusal && !must_look_at_share(before.state, options_.policy, now_, ends.newest)) {
-    return std::nullopt;
-  }
-  const auto share = share_of(database_, form_, rules, options_.policy.max_rows, reading());
+  const auto share = share_guard(database_, form_,
+                                 Intent{.policy = options_.policy,
+                                        .now = now_,
+                                        .allow_delete = options_.allow_delete,
+                                        .before = before.state,
+                                        .newest = ends.newest},
+                                 reading());
   if (!share) {
     return verdict(share.error());
   }
-  if (!refusal && share->is_most) {
-    refusal = most_would_go(*share);
-  }
-  if (!refusal || share->going == 0) {
-    return std::nullopt;
-  }
-  if (!options_.allow_delete) {
-    return Verdict{End::kRefused, *refusal};
-  }
-  if (share->going > *options_.allow_delete) {
-    return Verdict{End::kRefused, counted(share->going, "row") + " would go, and --allow-delete " +
-                                      "lets " + std::to_string(*options_.allow_delete) + " go"};
-  }
-  return std::nullopt;
+  return *share ? Stop(Verdict{End::kRefused, **share}) : std::nullopt;
 }
 
 Run::Stop Run::prepare_archive() {
