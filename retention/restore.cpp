@@ -28,7 +28,7 @@ struct OpenArchive {
 
 Status damaged(const std::string& path, const std::string& why) {
   return {StatusCode::kPermanent,
-          archive_file_name(path) + ' ' + why + "; nothing was put back from here on"};
+          archive_file_name(path) + ' ' + why + "; nothing is put back"};
 }
 
 // What a killed run left is told apart from damage by people: no row is lost by cutting it off.
@@ -44,7 +44,7 @@ Status check_end(const ArchiveFile& file, std::uint64_t bytes, const char* what)
                                       counted(file.size() - bytes, "byte") + ' ' + what +
                                       ". If the run that wrote it was killed, the next run with "
                                       "the same --archive cuts them off, or `truncate -s " +
-                                      std::to_string(bytes) + "`; nothing was put back"};
+                                      std::to_string(bytes) + "`; nothing is put back"};
 }
 
 Result<OpenArchive> open_archive(const std::string& path) {

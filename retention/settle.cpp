@@ -6,9 +6,10 @@
 #include "retention/table_id.h"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -69,20 +70,21 @@ Result<std::optional<Leftover>> leftover_of(const std::string& path, const Table
                                 *std::move(manifest)});
 }
 
-Result<bool> is_in_table(const Row& key, const TableForm& form, Database& database,
+// The first and the last row: both were deleted, or none. Where only one is there, rows came back
+// by halves, from this very archive perhaps, and what is not there must stay in it.
+Result<bool> is_in_table(const ArchiveChunk& chunk, const TableForm& form, Database& database,
                          const ExecuteOptions& options) {
-  std::string sql = "SELECT 1 FROM " + form.table() + " WHERE ";
+  Statement look_up{"SELECT 1 FROM " + form.table() + " WHERE ", {chunk.first, chunk.last}};
   for (std::size_t i = 0; i < form.key.size(); ++i) {
-    sql.append(i == 0 ? "" : " AND ").append(form.key[i]).append(" = ?");
+    look_up.sql.append(i == 0 ? "" : " AND ").append(form.key[i]).append(" = ?");
   }
-  const std::array<Statement, 1> statements{statement_of(std::move(sql), key)};
   ExecuteOptions repeatable = options;
   repeatable.is_idempotent = true;
-  const auto answers = execute_all(database, statements, repeatable);
+  const auto answers = execute_all(database, std::span(&look_up, 1), repeatable);
   if (!answers) {
     return answers.error();
   }
-  return !answers->front().rows.empty();
+  return answers->front().rows.size() == look_up.rows.size();
 }
 
 bool is_key_of(const TableForm& form, const ArchiveHeader& header) {
@@ -92,14 +94,13 @@ bool is_key_of(const TableForm& form, const ArchiveHeader& header) {
                     });
 }
 
-// A chunk goes with its one transaction: as its first row, so the others.
 Status settle_last_chunk(Leftover& left, const TableForm& form, Database& database,
                          const ExecuteOptions& options) {
   Manifest& manifest = left.manifest;
   if (!is_key_of(form, manifest.header)) {
     return unsettled(left.path, "is of the table when it had another key");
   }
-  const auto is_there = is_in_table(manifest.chunks.back().first, form, database, options);
+  const auto is_there = is_in_table(manifest.chunks.back(), form, database, options);
   if (!is_there) {
     return is_there.error();
   }
