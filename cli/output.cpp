@@ -21,7 +21,7 @@ std::string_view g_program = "spillway";
 void reserve(int fd, int mode) noexcept {
   if (fcntl(fd, F_GETFD) < 0) {
     // Gives the lowest free number, which is `fd`. If it fails there is nothing better to do.
-    static_cast<void>(open("/dev/null", mode));
+    static_cast<void>(::open("/dev/null", mode));
   }
 }
 

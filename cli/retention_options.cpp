@@ -145,77 +145,77 @@ constexpr unsigned kForRuns = kForRun | kForPlan;
 
 // The options are explained in retention_help.cpp.
 constexpr RetentionOption kOptions[] = {
-    {"--db", SettingType::kText, kForAll, true,
+    {"--db", kForAll, SettingType::kText, true,
      [](std::string_view text, WallTime, RetentionOptions& options) {
        return set_text(text, options.database.url);
      }},
-    {"--token-file", SettingType::kText, kForAll, true,
+    {"--token-file", kForAll, SettingType::kText, true,
      [](std::string_view text, WallTime, RetentionOptions& options) {
        return set_text(text, options.database.options.token_file);
      }},
-    {"--table", SettingType::kText, kForAll, true,
+    {"--table", kForAll, SettingType::kText, true,
      [](std::string_view text, WallTime, RetentionOptions& options) {
        return set_text(text, options.run.choice.table);
      }},
-    {"--time-column", SettingType::kText, kForPolicy, true,
+    {"--time-column", kForPolicy, SettingType::kText, true,
      [](std::string_view text, WallTime, RetentionOptions& options) {
        return set_text(text, options.run.choice.time_column.emplace());
      }},
-    {"--keep", SettingType::kText, kForPolicy, true, apply_keep},
-    {kKeepLevel, SettingType::kLevels, kForPolicy, true, apply_keep_level},
-    {"--max-rows", SettingType::kNumber, kForPolicy, true, apply_max_rows},
-    {"--archive", SettingType::kText, kForRuns, true,
+    {"--keep", kForPolicy, SettingType::kText, true, apply_keep},
+    {kKeepLevel, kForPolicy, SettingType::kLevels, true, apply_keep_level},
+    {"--max-rows", kForPolicy, SettingType::kNumber, true, apply_max_rows},
+    {"--archive", kForRuns, SettingType::kText, true,
      [](std::string_view text, WallTime, RetentionOptions& options) {
        return set_text(text, options.run.archive);
      }},
-    {"--chunk", SettingType::kNumberOrText, kForRuns, true, apply_chunk},
-    {"--target-latency", SettingType::kText, kForRuns, true,
+    {"--chunk", kForRuns, SettingType::kNumberOrText, true, apply_chunk},
+    {"--target-latency", kForRuns, SettingType::kText, true,
      [](std::string_view text, WallTime, RetentionOptions& options) {
        return set_length(text, kTargetLatencyMax, "time from 1ms to 10s; write for example 50ms",
                          options.run.target_latency);
      }},
-    {"--max-runtime", SettingType::kText, kForRuns, true,
+    {"--max-runtime", kForRuns, SettingType::kText, true,
      [](std::string_view text, WallTime, RetentionOptions& options) {
        return set_length(text, kRuntimeMax,
                          "time from 1ms to 1000h with its unit (ms, s, min or h); write for "
                          "example 50min",
                          options.run.max_runtime);
      }},
-    {"--max-written", SettingType::kNumber, kForRuns, true,
+    {"--max-written", kForRuns, SettingType::kNumber, true,
      [](std::string_view text, WallTime, RetentionOptions& options) {
        return set_count(text, options.run.max_written);
      }},
-    {"--allow-delete", SettingType::kNumber, kForRuns, true,
+    {"--allow-delete", kForRuns, SettingType::kNumber, true,
      [](std::string_view text, WallTime, RetentionOptions& options) {
        return set_count(text, options.run.allow_delete);
      }},
-    {"--now", SettingType::kText, kForRuns, false, apply_now},
-    {"--json", SettingType::kFlag, kForAll, true,
+    {"--now", kForRuns, SettingType::kText, false, apply_now},
+    {"--json", kForAll, SettingType::kFlag, true,
      [](std::string_view, WallTime, RetentionOptions& options) {
        options.is_json = true;
        return Status();
      }},
-    {"--quiet", SettingType::kFlag, kForRun | kForCheck | kForRestore, true,
+    {"--quiet", kForRun | kForCheck | kForRestore, SettingType::kFlag, true,
      [](std::string_view, WallTime, RetentionOptions& options) {
        options.is_quiet = true;
        return Status();
      }},
-    {"--exact", SettingType::kFlag, kForRuns, false,
+    {"--exact", kForRuns, SettingType::kFlag, false,
      [](std::string_view, WallTime, RetentionOptions& options) {
        options.is_exact = true;
        return Status();
      }},
-    {"--dry-run", SettingType::kFlag, kForRun, false,
+    {"--dry-run", kForRun, SettingType::kFlag, false,
      [](std::string_view, WallTime, RetentionOptions& options) {
        options.is_dry_run = true;
        return Status();
      }},
-    {"--config", SettingType::kText, kForAll, false,
+    {"--config", kForAll, SettingType::kText, false,
      [](std::string_view text, WallTime, RetentionOptions&) {
        std::string file;  // Who made the settings has read it.
        return set_text(text, file);
      }},
-    {"FILE", SettingType::kText, kForRestore, false,
+    {"FILE", kForRestore, SettingType::kText, false,
      [](std::string_view text, WallTime, RetentionOptions& options) {
        return set_text(text, options.file);
      }},

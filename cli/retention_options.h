@@ -46,10 +46,10 @@ using RetentionSettings = std::vector<RetentionSetting>;
 enum class SettingType : std::uint8_t { kText, kNumber, kNumberOrText, kFlag, kLevels };
 
 struct RetentionOption {
-  const char* name;  ///< "--keep-level"; without dashes a positional.
-  SettingType type;
+  const char* name;   ///< "--keep-level"; without dashes a positional.
   unsigned commands;  ///< A bit for each RetentionCommand that has a use for it.
-  bool is_for_file;   ///< False: it is for one run, and stands in no file.
+  SettingType type;
+  bool is_for_file;  ///< False: it is for one run, and stands in no file.
   /// The message of a failure does not name the option.
   Status (*apply)(std::string_view text, WallTime now, RetentionOptions& options);
 };

@@ -13,12 +13,10 @@
 namespace spillway {
 namespace {
 
-using retention::Progress;
-
 constexpr std::chrono::milliseconds kBetweenLines(200);
 
 // Of the way, from 0 to 1.
-std::optional<double> share_of(const Progress& progress) {
+std::optional<double> share_of(const retention::Progress& progress) {
   if (!progress.reached || !progress.begin || !progress.end || *progress.end <= *progress.begin) {
     return std::nullopt;
   }
@@ -36,7 +34,7 @@ void write_over(std::string text, std::size_t width) noexcept {
 
 }  // namespace
 
-std::string progress_text(const Progress& progress) {
+std::string progress_text(const retention::Progress& progress) {
   std::string text = counted(progress.deleted, "row");
   const double seconds = std::chrono::duration<double>(progress.elapsed).count();
   if (seconds >= 1) {
@@ -65,7 +63,7 @@ ProgressLine::~ProgressLine() {
   }
 }
 
-void ProgressLine::show(const Progress& progress) {
+void ProgressLine::show(const retention::Progress& progress) {
   if (!is_shown_ || progress.elapsed < next_) {
     return;
   }

@@ -3,6 +3,7 @@
 
 #include "base/counted.h"
 #include "base/json_writer.h"
+#include "base/one_line.h"
 #include "base/time_text.h"
 #include "cli/amount_text.h"
 
@@ -156,7 +157,8 @@ std::string text_of(const Report& report, const RetentionSubject& subject) {
   }
   text += cost_line(report.cost, subject);
   if (!report.archive_file.empty()) {
-    text += "  archived: " + counted(report.archived, "row") + " in " + report.archive_file + '\n';
+    text += "  archived: " + counted(report.archived, "row") + " in " +
+            one_line(report.archive_file) + '\n';
   }
   if (report.reclaimed_bytes > 0) {
     text += "  space given back: " + bytes_text(report.reclaimed_bytes) + '\n';
@@ -256,7 +258,7 @@ std::string text_of(const Check& check, const RetentionSubject& subject) {
 }  // namespace
 
 std::string retention_place(std::string_view table, const RetentionSubject& subject) {
-  return (table.empty() ? "" : std::string(table) + " in ") + subject.database;
+  return one_line((table.empty() ? "" : std::string(table) + " in ") + subject.database);
 }
 
 RetentionOutcome outcome_of(const Report& report, const RetentionSubject& subject) {
@@ -292,7 +294,7 @@ RetentionOutcome outcome_of(const Restored& restored, const std::string& file,
   json.key("conflicting").value(restored.conflicting);
   json.end_object();
   const std::string text = retention_place(table, subject) + ": put back " +
-                           counted(restored.rows, "row") + " of " + file + "; " +
+                           counted(restored.rows, "row") + " of " + one_line(file) + "; " +
                            std::to_string(restored.already_there) + " were there already\n";
   return {verdict, line + '\n', text};
 }

@@ -29,7 +29,7 @@ namespace spillway::retention {
 class Archive {
  public:
   /// Creates nothing yet: the file is made with the first chunk. `number` is the lease's, which no
-  /// other run has. kConfig: the directory is missing or cannot be written.
+  /// other run for this table has. kConfig: the directory is missing or cannot be written.
   [[nodiscard]] static Result<std::unique_ptr<Archive>> open(const std::string& directory,
                                                              const TableForm& form,
                                                              Database& database, WallTime now,
@@ -40,7 +40,8 @@ class Archive {
   Archive& operator=(const Archive&) = delete;
 
   /// Writes and proves one chunk: values of `form.columns`, in the order of the key. Not empty. On
-  /// failure the file is as it was before.
+  /// failure the file is as it was before. kStorageFull: there is no room; kConfig: it cannot be
+  /// written; kPermanent: it does not read back the same.
   [[nodiscard]] Status add(const std::vector<Row>& rows);
   /// The rows of the last chunk are deleted.
   [[nodiscard]] Status confirm();
@@ -50,8 +51,10 @@ class Archive {
   [[nodiscard]] const std::string& file() const noexcept;  ///< Empty: none was made.
   [[nodiscard]] std::int64_t rows() const noexcept;        ///< Confirmed.
 
-  /// Settles what killed runs for this table left in `directory`, by asking whether the first row
-  /// of an unconfirmed chunk is still in the table. Call it under the lease.
+  /// Settles what killed runs for this table left in `directory`, by asking whether the first and
+  /// the last row of an unconfirmed chunk are still in the table. What belongs to a table of the
+  /// same name in another database, or to a run that is at work, is left alone. kConfig: as open,
+  /// or an archive of this table is damaged. Call it under the lease.
   [[nodiscard]] static Status settle(const std::string& directory, const TableForm& form,
                                      Database& database, const ExecuteOptions& options);
 
@@ -66,12 +69,18 @@ struct Restored {
   std::int64_t already_there = 0;  ///< Their keys are in the table with the same contents.
   std::int64_t conflicting = 0;    ///< Their keys are in the table with other contents, or a
                                    ///< constraint keeps them out; left as they are.
+
+  [[nodiscard]] friend bool operator==(const Restored& a, const Restored& b) = default;
 };
 
 /// Puts the rows of an archive back into the table that it names, or into `table` if that is not
 /// empty, after checking all of the file against its manifest: a single wrong byte, and nothing is
 /// put back. Rows whose keys are there are left. Afterwards the next run makes a full walk
 /// (restored_statement). `on_progress` is told the rows so far.
+///
+/// kConfig: a file cannot be read. kPermanent: one is damaged, or a killed run left it unsettled.
+/// kOverload: a run is writing it. kSchema: there is no such table. kInvalidArgument: the table has
+/// not the archive's columns or key. Else what the database says; rows may be back by then.
 [[nodiscard]] Result<Restored> restore(const std::string& file, const std::string& table,
                                        Database& database, const ExecuteOptions& options,
                                        const std::function<void(std::int64_t)>& on_progress);

@@ -21,8 +21,7 @@ constexpr std::string_view kLastGeneration = "9007199254740991";
 
 // What the row says under `name`; NULL where it does not. JSON functions fail on what is no JSON.
 std::string field(std::string_view name) {
-  return "json_extract(CASE WHEN typeof(value) = 'text' AND json_valid(value) THEN value "
-         "ELSE '{}' END, '$." +
+  return "json_extract(CASE WHEN json_valid(value) THEN value ELSE '{}' END, '$." +
          std::string(name) + "')";
 }
 

@@ -45,7 +45,10 @@ Result<std::vector<StatementResult>> PatientDatabase::execute(std::span<const St
       return Status(StatusCode::kCancelled, "stopped before the request");
     }
     ++cost_.requests;
+    const SteadyTime begin = world_.clock.steady_now();
     auto results = inner_.execute(statements, options);
+    last_took_ =
+        std::chrono::duration_cast<std::chrono::microseconds>(world_.clock.steady_now() - begin);
     if (results) {
       add_cost(cost_, *results, traits().dialect);
       return results;

@@ -95,6 +95,10 @@ class Run {
     options.is_idempotent = true;
     return options;
   }
+  [[nodiscard]] std::int64_t kept(const std::string& why) const {
+    const auto found = report_.kept.find(why);
+    return found == report_.kept.end() ? 0 : found->second;
+  }
   // What was asked for goes before what it made fail.
   [[nodiscard]] Verdict verdict(const Status& failure) const {
     const Stop stop = budget_.stopped();
@@ -419,8 +423,7 @@ Verdict Run::conclude() {
   }
   report_.oldest = *oldest ? std::optional((*oldest)->time) : std::nullopt;
   course_->on_oldest(report_.oldest);
-  const std::int64_t refused = report_.kept["refused"];
-  if (refused > 0) {
+  if (const std::int64_t refused = kept("refused"); refused > 0) {
     return {End::kNotMet, counted(refused, "expired row") +
                               " had to stay: the table does not let them go (a trigger, a foreign "
                               "key)"};
@@ -431,7 +434,7 @@ Verdict Run::conclude() {
                               " is still there, older than the policy lets it be; the next run "
                               "walks the whole table"};
   }
-  if (const std::int64_t odd = report_.kept["unit"]; odd > 0) {
+  if (const std::int64_t odd = kept("unit"); odd > 0) {
     return {End::kNotMet, counted(odd, "row") +
                               " with integers that are neither seconds nor milliseconds had to "
                               "stay: nobody knows how old they are"};

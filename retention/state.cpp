@@ -209,8 +209,11 @@ bool take_in(const Row& row, LoadedState& loaded) {
     return loaded.restored.has_value();
   }
   std::optional<State> state = parse_state(*text);
-  loaded.state = state ? *std::move(state) : State();
-  return state.has_value();
+  if (!state) {
+    return false;
+  }
+  loaded.state = *std::move(state);
+  return true;
 }
 
 std::string put_sql(const std::string& meta, std::string_view key, std::string_view value) {

@@ -103,7 +103,6 @@ Result<Chunk> Walk::delete_in(const Range& range) {
       return chunk;
     }
   }
-  const SteadyTime begin = parts_.world.clock.steady_now();
   const auto answers = execute(deletion(range, archived), false);
   if (!answers) {
     const Status settled = parts_.archive == nullptr ? Status()
@@ -112,8 +111,7 @@ Result<Chunk> Walk::delete_in(const Range& range) {
                                : settle_archive(range);
     return settled.is_ok() ? answers.error() : settled;
   }
-  chunk.held = std::chrono::duration_cast<std::chrono::microseconds>(
-      parts_.world.clock.steady_now() - begin);
+  chunk.held = parts_.database.last_took();
   tell(*answers, chunk);
   const Status confirmed = parts_.archive == nullptr ? Status() : parts_.archive->confirm();
   return confirmed.is_ok() ? Result<Chunk>(std::move(chunk)) : Result<Chunk>(confirmed);

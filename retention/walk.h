@@ -16,6 +16,7 @@
 #include "retention/chunk_size.h"
 #include "retention/end.h"
 #include "retention/lease.h"
+#include "retention/patient_database.h"
 #include "retention/run.h"
 #include "retention/segment.h"
 #include "retention/table_form.h"
@@ -43,7 +44,7 @@ class Walk {
  public:
   /// All that is referred to must outlive the walk.
   struct Parts {
-    Database& database;
+    PatientDatabase& database;
     const TableForm& form;
     const Lease& lease;
     const World& world;

@@ -8,6 +8,8 @@
 #include "cli/closing_line.h"
 #include "cli/log_options.h"
 #include "cli/query_options.h"
+#include "cli/retention_help.h"
+#include "cli/retention_options.h"
 #include "cli/tail_options.h"
 
 #include <string>
@@ -67,8 +69,17 @@ TEST(Help, ExplainsEveryTermOfTheClosingLine) {
   EXPECT_EQ(terms, 10);
 }
 
+TEST(Help, ExplainsEveryOptionOfRetention) {
+  for (const RetentionOption& option : all_retention_options()) {
+    const std::string name = option.name;
+    EXPECT_THAT(retention_help(), HasSubstr((name == "FILE" ? " " : "\n  ") + name + ' '))
+        << "see cli/retention_help.cpp";
+  }
+}
+
 TEST(Help, FitsATerminal) {
-  for (const std::string& text : {program_help(), log_help(), tail_help(), query_help()}) {
+  for (const std::string& text :
+       {program_help(), log_help(), tail_help(), query_help(), retention_help()}) {
     std::size_t begin = 0;
     for (std::size_t end = text.find('\n'); end != std::string::npos;
          end = text.find('\n', begin)) {

@@ -197,11 +197,12 @@ TEST_F(LogOverload, EndsAtOnceAtTheSecondSignal) {
   Subprocess holder(lock_holder());
   ASSERT_TRUE(holder.wait_for_text("locked", seconds(10)));
   Subprocess process(log("3s"));
+  ASSERT_TRUE(process.wait_for_handler(SIGTERM, Subprocess::Handler::kInstalled, seconds(60)));
   feed_for(process, milliseconds(200));
   process.send_signal(SIGTERM);  // Now it tries to write what it has, waiting for the lock.
-  std::this_thread::sleep_for(milliseconds(100));
+  ASSERT_TRUE(process.wait_for_handler(SIGTERM, Subprocess::Handler::kGone, seconds(60)));
   process.send_signal(SIGTERM);
-  const ProcessResult result = process.wait(milliseconds(500), Subprocess::Stdin::kKeepOpen);
+  const ProcessResult result = process.wait(seconds(60), Subprocess::Stdin::kKeepOpen);
   EXPECT_FALSE(result.has_timed_out);
   EXPECT_EQ(result.signal, SIGTERM);
 }

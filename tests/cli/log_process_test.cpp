@@ -30,7 +30,6 @@ namespace spillway::testing {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using std::string_view_literals::operator""sv;
 using ::testing::AllOf;
 using ::testing::Contains;
@@ -43,6 +42,7 @@ using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 constexpr uid_t kNobody = 65534;
+constexpr std::chrono::seconds kPatience{60};
 
 std::string numbered(const std::string& text, int number) {
   return text + " " + std::to_string(number);
@@ -87,7 +87,7 @@ class Log : public ::testing::Test {
 
   // The program has begun, and listens to signals, when its database is there.
   void wait_for_file(const std::string& name) const {
-    for (int i = 0; i < 2'000 && !std::filesystem::exists(file(name)); ++i) {
+    for (int i = 0; i < 12'000 && !std::filesystem::exists(file(name)); ++i) {
       std::this_thread::sleep_for(milliseconds(5));
     }
     ASSERT_TRUE(std::filesystem::exists(file(name)));
@@ -96,7 +96,7 @@ class Log : public ::testing::Test {
   // Exit code 2 with one line that holds every word, while stdin stays open and is not read.
   void expect_refusal(const ProcessOptions& options, const std::vector<std::string>& words) const {
     Subprocess process(options);
-    const ProcessResult result = process.wait(seconds(10), Subprocess::Stdin::kKeepOpen);
+    const ProcessResult result = process.wait(kPatience, Subprocess::Stdin::kKeepOpen);
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_THAT(result.out, IsEmpty());
     EXPECT_THAT(result.err, MatchesRegex("spillway: [^\n]+\n"));
@@ -241,7 +241,7 @@ TEST_F(Log, WaitsForAStdinInNonBlockingMode) {
   ASSERT_TRUE(process.feed("one\n"));
   std::this_thread::sleep_for(milliseconds(300));
   ASSERT_TRUE(process.feed("two\n"));
-  const ProcessResult result = process.wait(seconds(20), Subprocess::Stdin::kClose);
+  const ProcessResult result = process.wait(kPatience, Subprocess::Stdin::kClose);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(messages(stored_rows(file())), ElementsAre("one", "two"));
 }
@@ -368,7 +368,7 @@ TEST_F(Log, TellsAStdinThatCannotBeRead) {
   ProcessOptions closed = log();
   closed.closed_fds = {STDIN_FILENO};
   for (const ProcessOptions& options : {directory, closed}) {
-    const ProcessResult result = run(options, {}, seconds(10));
+    const ProcessResult result = run(options, {}, kPatience);
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_THAT(result.err, MatchesRegex("spillway: [^\n]*stdin[^\n]*\n"));
     EXPECT_THAT(result.out, StartsWith("{\"issued\":0,"));
@@ -392,7 +392,7 @@ TEST_F(Log, StoresWhatIsInThePipeWhenItIsToldToStop) {
     ASSERT_TRUE(process.feed(lines + "without end"));
     process.send_signal(number);
     process.send_signal(SIGCONT);
-    const ProcessResult result = process.wait(seconds(10), Subprocess::Stdin::kKeepOpen);
+    const ProcessResult result = process.wait(kPatience, Subprocess::Stdin::kKeepOpen);
     ASSERT_EQ(result.exit_code, 0) << "signal " << result.signal << ' ' << result.err;
     EXPECT_THAT(result.out, StartsWith("{\"issued\":1002,\"stored\":1002,"));
     EXPECT_THAT(messages(stored_rows(file(name))), Contains("without end"));
@@ -405,7 +405,7 @@ TEST_F(Log, EndsWhileItWaitsForInput) {
   wait_for_file("x.db");
   std::this_thread::sleep_for(milliseconds(500));
   process.send_signal(SIGTERM);
-  const ProcessResult result = process.wait(seconds(5), Subprocess::Stdin::kKeepOpen);
+  const ProcessResult result = process.wait(kPatience, Subprocess::Stdin::kKeepOpen);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(messages(stored_rows(file())), ElementsAre("one"));
 }

@@ -6,18 +6,23 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/tail_fixture.h"
+#include "tests/d1/raw_sqlite.h"
 
 #include <chrono>
 #include <csignal>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace spillway::testing {
 namespace {
 
+using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
+
+constexpr std::chrono::seconds kPatience{60};
 
 class Query : public LogFileProgram {
  protected:
@@ -32,6 +37,16 @@ class Query : public LogFileProgram {
     EXPECT_THAT(result.out, IsEmpty());
     EXPECT_THAT(result.err, MatchesRegex("spillway: [^\n]+\n"));
     return result.err;
+  }
+
+  // Until another program has it, which shows that its transaction has begun.
+  void wait_for_the_write_lock() const {
+    RawSqlite other(file.string());
+    for (int i = 0; i < 12'000 && other.exec("BEGIN IMMEDIATE") == SQLITE_OK; ++i) {
+      ASSERT_EQ(other.exec("ROLLBACK"), SQLITE_OK);
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+    ASSERT_NE(other.exec("BEGIN IMMEDIATE"), SQLITE_OK);
   }
 };
 
@@ -101,17 +116,23 @@ TEST_F(Query, WritesToAFileThatIsThereAndMakesNone) {
   EXPECT_FALSE(std::filesystem::exists(directory.path("none.db")));
 }
 
+// As soon as it listens to signals, and in the middle of its work.
 TEST_F(Query, ChangesNothingInAFileWhenItIsInterrupted) {
-  Subprocess process(program({"d1", "query", "--db", "sqlite:x.db"},
-                             {"CREATE TABLE t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT "
-                              "i + 1 FROM n WHERE i < 1000000000) SELECT count(*) FROM n"}));
-  // Time to begin; a signal before that would find no handler.
-  EXPECT_FALSE(process.wait_for_text("spillway", std::chrono::seconds(1)));
-  process.send_signal(SIGINT);
-  const ProcessResult result = process.wait(std::chrono::seconds(20), Subprocess::Stdin::kClose);
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, MatchesRegex("spillway: cancelled[^\n]*; nothing was changed\n"));
-  EXPECT_EQ(query_number(file, "SELECT count(*) FROM sqlite_master WHERE name = 't'"), 0);
+  for (const bool is_at_work : {false, true}) {
+    Subprocess process(
+        program({"d1", "query", "--db", "sqlite:x.db"},
+                {"CREATE TABLE t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                 "WHERE i < 1000000000) SELECT count(*) FROM n"}));
+    ASSERT_TRUE(process.wait_for_handler(SIGINT, Subprocess::Handler::kInstalled, kPatience));
+    if (is_at_work) {
+      wait_for_the_write_lock();
+    }
+    process.send_signal(SIGINT);
+    const ProcessResult result = process.wait(kPatience, Subprocess::Stdin::kClose);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, MatchesRegex("spillway: cancelled[^\n]*; nothing was changed\n"));
+    EXPECT_EQ(query_number(file, "SELECT count(*) FROM sqlite_master WHERE name = 't'"), 0);
+  }
 }
 
 TEST_F(Query, RefusesMoreThanOneStatement) {

@@ -146,7 +146,7 @@ TEST_F(ReadingD1, FollowEndsAtOnceWhileARequestHangs) {
   Subprocess process(program({"tail"}, {"--follow"}));
   ASSERT_TRUE(d1.wait_for_requests(1));
   process.send_signal(SIGTERM);
-  const ProcessResult result = process.wait(seconds(10), Subprocess::Stdin::kClose);
+  const ProcessResult result = process.wait(seconds(20), Subprocess::Stdin::kClose);
   EXPECT_EQ(result.exit_code, 0) << "its own time-out would be 30 s";
 }
 
@@ -178,7 +178,7 @@ TEST_F(ReadingD1, QueryThatIsInterruptedSaysThatItMayHaveBeenExecuted) {
   Subprocess process(program({"d1", "query"}, {"DELETE FROM logs"}));
   ASSERT_TRUE(d1.wait_for_requests(1));
   process.send_signal(SIGINT);
-  const ProcessResult result = process.wait(seconds(10), Subprocess::Stdin::kClose);
+  const ProcessResult result = process.wait(seconds(20), Subprocess::Stdin::kClose);
   EXPECT_EQ(result.exit_code, 6);
   EXPECT_THAT(result.err, AllOf(StartsWith("spillway: cancelled while waiting for the answer"),
                                 HasSubstr("look whether it was done before you do it again")));

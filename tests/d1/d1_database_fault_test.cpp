@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/sanitizers.h"
 #include "tests/support/scripted_d1.h"
 
 #include <chrono>
@@ -29,6 +30,7 @@ using testing::D1Reply;
 using ::testing::HasSubstr;
 using testing::html_reply;
 using ::testing::IsEmpty;
+using testing::kHasSanitizer;
 using ::testing::Not;
 using testing::ScriptedD1;
 
@@ -51,7 +53,7 @@ class D1DatabaseFault : public ::testing::Test {
   }
   // Time enough for a request to reach the server, and no more than a test can spare.
   static ExecuteOptions soon() {
-    return {.deadline = Clock::system().steady_now() + milliseconds(400)};
+    return {.deadline = Clock::system().steady_now() + milliseconds(kHasSanitizer ? 2'000 : 400)};
   }
   Result<std::vector<StatementResult>> run(const Statements& statements,
                                            const ExecuteOptions& options = {}) {

@@ -9,6 +9,7 @@
 
 #include "tests/d1/d1_http_fixture.h"
 #include "tests/support/raw_http_server.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/scoped_environment.h"
 #include "tests/support/temp_dir.h"
 
@@ -24,6 +25,7 @@ using std::chrono::seconds;
 using ::testing::AllOf;
 using testing::always;
 using ::testing::HasSubstr;
+using testing::kHasSanitizer;
 using testing::kToken;
 using ::testing::Not;
 using testing::RawConnection;
@@ -138,7 +140,7 @@ TEST(D1Database, KeepsToTheDeadlineOfTheCallAndToItsOwnTimeout) {
   EXPECT_EQ(soon.execution(), soon.code() == StatusCode::kLost ? Execution::kMaybe : Execution::kNo)
       << soon.to_string();
   D1Options options = options_for(server);
-  options.attempt_timeout = std::chrono::milliseconds(100);
+  options.attempt_timeout = std::chrono::milliseconds(kHasSanitizer ? 2'000 : 400);
   const Status own = insert(*opened(options)).status();
   EXPECT_EQ(own.code(), StatusCode::kLost) << own.to_string();
 }

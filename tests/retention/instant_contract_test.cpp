@@ -145,6 +145,7 @@ const std::vector<Case> kIntegers = {
 // A number that is no integer in columns of their own.
 std::vector<Case> unreadable(const std::vector<std::string>& values) {
   std::vector<Case> cases;
+  cases.reserve(values.size());
   for (const std::string& value : values) {
     cases.push_back({value, {}, "unreadable"});
   }
@@ -171,6 +172,7 @@ class Instant : public DatabaseContract {
   void expect(const std::string& type, const std::vector<Case>& cases) {
     make_table(type);
     std::vector<std::string> values;
+    values.reserve(cases.size());
     for (const Case& each : cases) {
       values.push_back(each.sql);
     }

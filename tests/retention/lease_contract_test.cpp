@@ -168,6 +168,8 @@ TEST_P(LeaseTest, IsFreeWhereTheRowIsSpoilt) {
       {"x'7b7d'", 1},
       {"'{\"generation\":7'", 1},
       {"'{\"generation\":7}'", 8},
+      {"'{\"generation\":7,\"owner\":\"x\"}'", 8},
+      {"CAST('{\"generation\":0}' AS BLOB)", 1},
       {"'{\"generation\":7,\"owner\":\"x\",\"until\":\"soon\"}'", 8},
       {"'{\"generation\":7,\"owner\":\"x\",\"until\":-1}'", 8},
       {"'{\"generation\":7,\"owner\":\"x\",\"until\":9223372036854775807}'", 8},

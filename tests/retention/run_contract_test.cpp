@@ -33,7 +33,7 @@ TEST_P(RunContract, DeletesWhatIsStrictlyOlderWhateverTheChunk) {
   EXPECT_EQ(report.oldest, days_ago(30));
   EXPECT_TRUE(report.is_met);
   EXPECT_EQ(count(), 3);
-  EXPECT_GE(report.chunks, 3);
+  EXPECT_GE(report.chunks, 2);
   const Report again = run_with({.policy = keep(30)});
   EXPECT_EQ(again.verdict.end, End::kDone) << again.verdict.why;
   EXPECT_EQ(again.deleted, 0);
@@ -65,9 +65,9 @@ TEST_P(RunContract, ReadsTwoRowsForOneThatGoesAndWritesOne) {
   const Report report = run_with({.policy = keep(30), .chunk = 1'000});
   ASSERT_EQ(report.deleted, 4'000) << report.verdict.why;
   if (database->traits().dialect == Dialect::kD1) {
-    // What guards, lease and state cost beside it does not grow with the rows, but for the first
-    // run, which counts what would go and a ninth of it.
-    EXPECT_LE(report.cost.rows_read, 2.1 * 4'000 + 1.12 * 4'000 + 100);
+    // A first run also counts, for its guard: what would go, and as much of the rest as it takes to
+    // see that it is no more than nine tenths.
+    EXPECT_LE(report.cost.rows_read, 2.1 * 4'000 + 4'000 + 1'001);
     EXPECT_GE(report.cost.rows_written, 4'000);
     EXPECT_LE(report.cost.rows_written, 4'010);
     add_minutes(1'440, days_ago(30) - minutes(1));
@@ -162,7 +162,7 @@ TEST_P(RunContract, WalksATableOfOthersByInstant) {
 
 TEST_P(RunContract, RefusesATableThatIsNoLog) {
   EXPECT_EQ(run_with({.policy = keep(30)}).verdict.end, End::kError);
-  EXPECT_EQ(number("SELECT count(*) FROM sqlite_master"), 0) << "nothing is created";
+  EXPECT_EQ(number("SELECT count(*) FROM sqlite_master WHERE name LIKE 'logs%'"), 0);
   ASSERT_TRUE(status_of({{"CREATE TABLE logs(id INTEGER PRIMARY KEY, stamp TEXT)"},
                          {"INSERT INTO logs(stamp) VALUES('2020-01-01 00:00:00')"}})
                   .is_ok());
@@ -233,9 +233,9 @@ TEST_P(RunContract, DeletesNothingMoreOnceItsLeaseIsTakenOver) {
   int deletions = 0;
   between.fail_before([&](std::span<const Statement> statements) {
     if (does_delete(statements) && ++deletions == 3) {
-      run(
-          {{"UPDATE logs_meta SET value = json_set(value, '$.generation', 99) "
-            "WHERE key = 'retention_lease'"}});
+      value_of(
+          "UPDATE logs_meta SET value = json_set(value, '$.generation', 99) "
+          "WHERE key = 'retention_lease' RETURNING 1");
     }
     return Status();
   });

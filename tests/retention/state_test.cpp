@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -58,7 +59,7 @@ TEST(RetentionState, KeepsPlacesInKeysOfEveryType) {
                      kInfinity,
                      -kInfinity,
                      std::string(),
-                     std::string("a \"quoted\"\n\0 text \xC3\xA4", 22),
+                     "a \"quoted\"\n" + std::string(1, '\0') + " text \xC3\xA4",
                      std::string("no UTF-8: \xFF\xC3"),
                      Blob(),
                      Blob{std::byte{0}, std::byte{0xFF}, std::byte{0x7F}}};

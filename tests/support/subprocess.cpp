@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 #include <thread>
 
@@ -193,6 +194,29 @@ bool Subprocess::wait_for_text(std::string_view text, milliseconds timeout) cons
     std::this_thread::sleep_for(milliseconds(2));
   }
   return true;
+}
+
+bool Subprocess::wait_for_handler(int number, Handler handler, milliseconds timeout) const {
+  const auto end = steady_clock::now() + timeout;
+  while (does_catch(number) != (handler == Handler::kInstalled)) {
+    if (steady_clock::now() > end) {
+      return false;
+    }
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
+
+// As the kernel tells it: a mask in hexadecimal digits, whose lowest bit is signal 1.
+bool Subprocess::does_catch(int number) const {
+  std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+  for (std::string word; status >> word;) {
+    if (word == "SigCgt:") {
+      status >> word;
+      return (std::strtoull(word.c_str(), nullptr, 16) >> (number - 1) & 1U) != 0;
+    }
+  }
+  return false;
 }
 
 bool Subprocess::has_ended_within(milliseconds timeout, int& status) const {

@@ -60,6 +60,12 @@ class Subprocess {
   /// True as soon as `text` is in what it said on stdout or stderr; false after `timeout`.
   [[nodiscard]] bool wait_for_text(std::string_view text, std::chrono::milliseconds timeout) const;
 
+  enum class Handler { kInstalled, kGone };
+  /// True as soon as it catches the signal, or does so no more; false after `timeout`. A signal
+  /// that comes before there is a handler ends it.
+  [[nodiscard]] bool wait_for_handler(int number, Handler handler,
+                                      std::chrono::milliseconds timeout) const;
+
   enum class Stdin { kClose, kKeepOpen };
   /// Waits for its end, with its stdin closed before or not; kills it after `timeout`.
   [[nodiscard]] ProcessResult wait(std::chrono::milliseconds timeout, Stdin stdin_pipe);
@@ -70,6 +76,7 @@ class Subprocess {
   };
   using File = std::unique_ptr<std::FILE, CloseFile>;
 
+  [[nodiscard]] bool does_catch(int number) const;
   [[nodiscard]] bool has_ended_within(std::chrono::milliseconds timeout, int& status) const;
 
   File out_;
