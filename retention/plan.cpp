@@ -30,14 +30,19 @@ class Planner {
 
   Result<Plan> go(bool is_exact) {
     Status status = look(is_exact);
-    if (status.is_ok()) {
-      status = is_exact ? count() : Status();
+    if (status.is_ok() && is_exact) {
+      status = count();
     }
-    if (status.is_ok()) {
-      status = ask_guards(is_exact);
+    if (!status.is_ok()) {
+      return status;
     }
+    auto refused = refusal(is_exact);
+    if (!refused) {
+      return refused.error();
+    }
+    plan_.refusal = *std::move(refused);
     plan_.cost = database_.cost();
-    return status.is_ok() ? Result<Plan>(std::move(plan_)) : status;
+    return std::move(plan_);
   }
 
  private:
@@ -46,7 +51,7 @@ class Planner {
   [[nodiscard]] Status count();
   [[nodiscard]] Status count_rules();
   [[nodiscard]] Status count_classes();
-  [[nodiscard]] Status ask_guards(bool is_exact);
+  [[nodiscard]] Result<Refusal> refusal(bool is_exact);
   [[nodiscard]] Result<std::int64_t> number(Statement statement);
 
   CountedDatabase database_;
@@ -179,38 +184,34 @@ Status Planner::count_classes() {
   return {};
 }
 
-Status Planner::ask_guards(bool is_exact) {
-  plan_.refusal = named_column_guard(form_, options_.choice, options_.allow_delete);
-  if (plan_.refusal) {
-    return {};
+// In the order in which a run asks.
+Result<Refusal> Planner::refusal(bool is_exact) {
+  const Refusal named = named_column_guard(form_, options_.choice, options_.allow_delete);
+  if (named) {
+    return named;
   }
   if (!options_.now) {  // A rehearsal says nothing of clocks.
-    auto clock = clock_guard(database_, plan_.now, limits_);
+    Result<Refusal> clock = clock_guard(database_, plan_.now, limits_);
     if (!clock || *clock) {
-      plan_.refusal = clock ? *std::move(clock) : std::nullopt;
-      return clock.status();
+      return clock;
     }
   }
-  auto unit = unit_guard(database_, form_, plan_.now, limits_);
+  Result<Refusal> unit = unit_guard(database_, form_, plan_.now, limits_);
   if (!unit || *unit) {
-    plan_.refusal = unit ? *std::move(unit) : std::nullopt;
-    return unit.status();
+    return unit;
   }
-  if (!is_exact) {
-    const bool is_known = form_.is_own && !options_.allow_delete;
-    plan_.refusal =
-        is_known ? newest_guard(rules_of(options_.policy, plan_.now), plan_.newest) : std::nullopt;
-    return {};
+  if (is_exact) {
+    return share_guard(database_, form_,
+                       Intent{.policy = options_.policy,
+                              .now = plan_.now,
+                              .allow_delete = options_.allow_delete,
+                              .before = before_.state,
+                              .newest = plan_.newest},
+                       limits_);
   }
-  auto share = share_guard(database_, form_,
-                           Intent{.policy = options_.policy,
-                                  .now = plan_.now,
-                                  .allow_delete = options_.allow_delete,
-                                  .before = before_.state,
-                                  .newest = plan_.newest},
-                           limits_);
-  plan_.refusal = share ? *std::move(share) : std::nullopt;
-  return share.status();
+  // Whether N is enough, and what is newest in a table of others, only counting tells.
+  const bool is_known = form_.is_own && !options_.allow_delete;
+  return is_known ? newest_guard(rules_of(options_.policy, plan_.now), plan_.newest) : Refusal();
 }
 
 }  // namespace

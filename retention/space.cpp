@@ -211,7 +211,7 @@ Result<std::int64_t> Wal::file_bytes() const {
 }
 
 Result<std::int64_t> Wal::bytes_in_use() {
-  const Result<std::int64_t> bytes = file_bytes();
+  Result<std::int64_t> bytes = file_bytes();
   if (!bytes || *bytes < bytes_max_ / 2) {
     return bytes;
   }
