@@ -10,7 +10,6 @@
 #include "retention/table_id.h"
 
 #include <algorithm>
-#include <cassert>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -52,6 +51,11 @@ ArchiveHeader header_for(const TableForm& form, std::string table_id) {
   return header;
 }
 
+// A chunk is added, then either confirmed or taken back.
+Status out_of_turn() {
+  return {StatusCode::kInternal, "the last chunk of the archive is not settled, or there is none"};
+}
+
 bool has_writable_names(const ArchiveHeader& header) {
   return is_valid_utf8(header.table) &&
          std::all_of(header.columns.begin(), header.columns.end(), is_valid_utf8);
@@ -75,6 +79,7 @@ struct Archive::Impl {
   std::uint64_t data_before = 0;
   std::uint64_t manifest_before = 0;
   std::int64_t rows = 0;
+  Status broken = {};  // The files are not as they should be, so that nothing more may be added.
 
   [[nodiscard]] Status create_files();
   [[nodiscard]] Status create_files(const std::string& path);
@@ -173,10 +178,14 @@ Status Archive::Impl::write(const std::vector<Row>& chunk_rows) {
 // The manifest comes first, so that it never names what is not there.
 Status Archive::Impl::cut() {
   if (chunks == 0) {
-    return remove_files();
+    broken = remove_files();
+    return broken;
   }
-  const Status status = manifest->cut(manifest_before);
-  return status.is_ok() ? data->cut(data_before) : status;
+  broken = manifest->cut(manifest_before);
+  if (broken.is_ok()) {
+    broken = data->cut(data_before);
+  }
+  return broken;
 }
 
 Archive::Archive(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -205,12 +214,14 @@ Result<std::unique_ptr<Archive>> Archive::open(const std::string& directory, con
 }
 
 Status Archive::add(const std::vector<Row>& rows) {
-  assert(!rows.empty() && impl_->is_last_deleted);
   const auto is_whole = [columns = impl_->header.columns.size()](const Row& row) {
     return row.size() == columns;
   };
-  if (!std::all_of(rows.begin(), rows.end(), is_whole)) {
+  if (rows.empty() || !std::all_of(rows.begin(), rows.end(), is_whole)) {
     return does_not_fit();
+  }
+  if (!impl_->is_last_deleted || !impl_->broken.is_ok()) {
+    return impl_->broken.is_ok() ? out_of_turn() : impl_->broken;
   }
   if (!impl_->data) {
     if (Status status = impl_->create_files(); !status.is_ok()) {
@@ -219,7 +230,7 @@ Status Archive::add(const std::vector<Row>& rows) {
   }
   impl_->data_before = impl_->data->size();
   impl_->manifest_before = impl_->manifest->size();
-  const Status status = impl_->write(rows);
+  Status status = impl_->write(rows);
   if (!status.is_ok()) {
     const Status undone = impl_->cut();
     return undone.is_ok() ? status : status.with_cause(undone);
@@ -231,8 +242,10 @@ Status Archive::add(const std::vector<Row>& rows) {
 }
 
 Status Archive::confirm() {
-  assert(!impl_->is_last_deleted);
-  const Status status = impl_->manifest->append(deleted_line(impl_->chunks));
+  if (impl_->is_last_deleted) {
+    return out_of_turn();
+  }
+  Status status = impl_->manifest->append(deleted_line(impl_->chunks));
   if (status.is_ok()) {
     impl_->is_last_deleted = true;
     impl_->rows += impl_->last_rows;
@@ -241,7 +254,9 @@ Status Archive::confirm() {
 }
 
 Status Archive::take_back() {
-  assert(!impl_->is_last_deleted);
+  if (impl_->is_last_deleted) {
+    return out_of_turn();
+  }
   --impl_->chunks;
   impl_->is_last_deleted = true;
   return impl_->cut();

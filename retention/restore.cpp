@@ -27,8 +27,7 @@ struct OpenArchive {
 };
 
 Status damaged(const std::string& path, const std::string& why) {
-  return {StatusCode::kPermanent,
-          archive_file_name(path) + ' ' + why + "; nothing is put back"};
+  return {StatusCode::kPermanent, archive_file_name(path) + ' ' + why + "; nothing is put back"};
 }
 
 // What a killed run left is told apart from damage by people: no row is lost by cutting it off.
@@ -106,7 +105,7 @@ Status for_each_chunk(const OpenArchive& archive, const ExecuteOptions& options,
       return {StatusCode::kCancelled, "stopped while reading the archive"};
     }
     const Result<std::vector<Row>> rows = rows_of_chunk(archive, i);
-    const Status status = rows ? use(*rows) : rows.error();
+    Status status = rows ? use(*rows) : rows.error();
     if (!status.is_ok()) {
       return status;
     }

@@ -200,7 +200,7 @@ Result<Restored> RestoreTarget::put_halves(std::span<const Row> rows) const {
   if (!first) {
     return first;
   }
-  const Result<Restored> second = put(rows.subspan(half));
+  Result<Restored> second = put(rows.subspan(half));
   if (!second) {
     return second;
   }

@@ -112,7 +112,7 @@ Status settle_last_chunk(Leftover& left, const TableForm& form, Database& databa
 }
 
 Status remove_empty(const Leftover& left) {
-  const Status status = remove_archive_file(left.path);
+  Status status = remove_archive_file(left.path);
   return status.is_ok() ? remove_archive_file(left.manifest_file.path()) : status;
 }
 
@@ -133,7 +133,7 @@ Status settle_one(Leftover& left, const TableForm& form, Database& database,
                   const ExecuteOptions& options) {
   const bool has_data = is_file_there(left.path);
   if (left.manifest_file.size() > left.manifest.whole_bytes) {
-    const Status status = left.manifest_file.cut(left.manifest.whole_bytes);
+    Status status = left.manifest_file.cut(left.manifest.whole_bytes);
     if (!status.is_ok()) {
       return status;
     }
@@ -142,7 +142,7 @@ Status settle_one(Leftover& left, const TableForm& form, Database& database,
     if (!has_data) {
       return unsettled(left.path, "is missing");
     }
-    const Status status = settle_last_chunk(left, form, database, options);
+    Status status = settle_last_chunk(left, form, database, options);
     if (!status.is_ok()) {
       return status;
     }
@@ -175,7 +175,7 @@ Status Archive::settle(const std::string& directory, const TableForm& form, Data
       return left.error();
     }
     if (*left) {
-      const Status status = settle_one(**left, form, database, options);
+      Status status = settle_one(**left, form, database, options);
       if (!status.is_ok()) {
         return status;
       }

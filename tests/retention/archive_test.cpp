@@ -112,7 +112,7 @@ class RetentionArchive : public ::testing::Test {
           into.prepare("INSERT INTO logs VALUES(?, 'row ' || ?1)").bind(id).run().has_value());
     }
   }
-  std::vector<std::int64_t> in_table() const {
+  [[nodiscard]] std::vector<std::int64_t> in_table() const {
     std::vector<std::int64_t> ids;
     for (const Row& row : database->prepare("SELECT id FROM logs ORDER BY 1").raw().value()) {
       ids.push_back(std::get<std::int64_t>(row[0]));
@@ -142,7 +142,7 @@ class RetentionArchive : public ::testing::Test {
 
 TEST_F(RetentionArchive, IsPlainGzipOfOneObjectARowForItsOwnerAlone) {
   using namespace std::string_literals;
-  const mode_t before = ::umask(0);
+  const mode_t before = ::umask(0777);
   const auto archive = open();
   EXPECT_EQ(archive->file(), "");
   EXPECT_THAT(files_in(directory), IsEmpty());
@@ -184,10 +184,17 @@ TEST_F(RetentionArchive, LeavesNothingOfWhatWasTakenBack) {
   ASSERT_TRUE(archive->confirm().is_ok());
   const auto before = files_in(directory);
   ASSERT_TRUE(archive->add({row_of(2)}).is_ok());
+  EXPECT_EQ(archive->add({row_of(3)}).code(), StatusCode::kInternal);
   ASSERT_TRUE(archive->take_back().is_ok());
+  EXPECT_EQ(archive->take_back().code(), StatusCode::kInternal);
+  EXPECT_EQ(archive->confirm().code(), StatusCode::kInternal);
   EXPECT_EQ(files_in(directory), before);
   EXPECT_EQ(archive->rows(), 1);
   EXPECT_EQ(archive->add({{std::int64_t{2}}}).code(), StatusCode::kLost);  // A column is missing.
+  EXPECT_EQ(files_in(directory), before);
+  // No database gives such a value, which stands for any that does not read back the same.
+  const double no_number = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(archive->add({{std::int64_t{2}, no_number}}).code(), StatusCode::kPermanent);
   EXPECT_EQ(files_in(directory), before);
 }
 
@@ -335,14 +342,14 @@ class FileLimit {
   explicit FileLimit(rlim_t bytes) {
     EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
     const rlimit limit{bytes, before_.rlim_max};
-    signal_ = std::signal(SIGXFSZ, SIG_IGN);  // NOLINT(concurrency-mt-unsafe): one thread
+    signal_ = std::signal(SIGXFSZ, SIG_IGN);
     EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
   }
   FileLimit(const FileLimit&) = delete;
   FileLimit& operator=(const FileLimit&) = delete;
   ~FileLimit() {
     EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before_), 0);
-    std::signal(SIGXFSZ, signal_);  // NOLINT(concurrency-mt-unsafe): one thread
+    static_cast<void>(std::signal(SIGXFSZ, signal_));
   }
 
  private:
