@@ -29,7 +29,6 @@ class PatientDatabase final : public Database {
       std::span<const Statement> statements, const ExecuteOptions& options) override;
   [[nodiscard]] DatabaseTraits traits() const override { return inner_.traits(); }
 
-  void set_patience(std::chrono::milliseconds patience) noexcept { patience_ = patience; }
   /// How long the last attempt took, without any wait in front of it.
   [[nodiscard]] std::chrono::microseconds last_took() const noexcept { return last_took_; }
   [[nodiscard]] const Cost& cost() const noexcept { return cost_; }
@@ -40,7 +39,7 @@ class PatientDatabase final : public Database {
 
   Database& inner_;
   const World& world_;
-  std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds patience_;
   Cost cost_;
   std::chrono::microseconds last_took_{0};
   double turns_ = 0;  // Of the bucket: see RequestRate.

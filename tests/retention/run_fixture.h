@@ -9,6 +9,7 @@
 
 #include <spillway/clock.h>
 #include <spillway/sleeper.h>
+#include <spillway/testing/recording_sleeper.h>
 
 #include "base/time_text.h"
 #include "d1/exact_integer.h"
@@ -30,19 +31,19 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 
-/// The machine's clock, which databases go by too; only a sleep is over at once.
-class SkippingClock final : public Clock, public Sleeper {
+/// The machine's clock, by which databases go, too; only that what was slept on it took no time.
+class SkippingClock final : public Clock {
  public:
-  WallTime wall_now() const noexcept override { return Clock::system().wall_now(); }
-  SteadyTime steady_now() const noexcept override { return Clock::system().steady_now() + slept_; }
-  bool sleep(milliseconds duration, const std::stop_token& cancel) noexcept override {
-    slept_ += duration;
-    return !cancel.stop_requested();
+  [[nodiscard]] WallTime wall_now() const noexcept override { return Clock::system().wall_now(); }
+  [[nodiscard]] SteadyTime steady_now() const noexcept override {
+    return Clock::system().steady_now() + skipped_.steady_now().time_since_epoch();
   }
-  [[nodiscard]] milliseconds slept() const noexcept { return slept_; }
+  [[nodiscard]] Sleeper& sleeper() noexcept { return sleeper_; }
+  [[nodiscard]] std::vector<milliseconds> slept() const { return sleeper_.slept(); }
 
  private:
-  milliseconds slept_{0};
+  testing::FakeClock skipped_;  // Begins at 0.
+  testing::RecordingSleeper sleeper_{skipped_};
 };
 
 /// Hands everything on, unless `before` or `after` it has a failure to say.
@@ -122,7 +123,7 @@ class RunTest : public testing::DatabaseContract {
     options.now = options.now.value_or(now);
     return retention::run(on, options,
                           World{.clock = clock,
-                                .sleeper = clock,
+                                .sleeper = clock.sleeper(),
                                 .stop = stop.get_token(),
                                 .owner = "test:" + std::to_string(++runs_),
                                 .random = [] { return 0.5; }});
