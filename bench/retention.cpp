@@ -19,6 +19,9 @@
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace spillway::bench {
 namespace {
 
@@ -102,9 +105,20 @@ class ReclaimWatch final : public Database {
   std::optional<SteadyTime> begin_;
 };
 
+// What was written so far must not be what the first fsync of a measurement waits for.
+Status settle(const fs::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool is_settled = descriptor >= 0 && ::fsync(descriptor) == 0;
+  ::close(descriptor);
+  return is_settled ? Status() : Status(StatusCode::kStorageFull, "cannot settle " + file.string());
+}
+
 // What `remove` deletes, with a writer beside it.
 template <typename Remove>
 Result<Deletion> measure_deletion(const fs::path& file, Remove&& remove) {
+  if (Status status = settle(file); !status.is_ok()) {
+    return status;
+  }
   Deletion deletion;
   {
     const auto database = open(file, OpenMode::kExisting);

@@ -200,6 +200,8 @@ std::string json_of(const Plan& plan, const Verdict& verdict, const RetentionSub
   write_optional(json, plan.max_rows);
   json.key("over_max_rows");
   write_optional(json, plan.over_max_rows);
+  json.key("kept");
+  write_counts(json, plan.kept);
   write_cost(json, plan.cost, subject);
   json.end_object();
   return line + '\n';
@@ -227,6 +229,9 @@ std::string text_of(const Plan& plan, const RetentionSubject& subject) {
         "  max-rows: the newest " + std::to_string(*plan.max_rows) + " rows stay" +
         (plan.over_max_rows ? "; now " + counted(*plan.over_max_rows, "row") + " over it" : "") +
         '\n';
+  }
+  if (!plan.kept.empty()) {
+    text += "  kept whatever their age: " + listed(plan.kept) + '\n';
   }
   text += plan.is_full_walk ? "  the walk: from the oldest row, the whole of what is too old\n"
                             : "  the walk: what has become too old since the last run\n";

@@ -33,7 +33,7 @@ using std::chrono::seconds;
 
 constexpr seconds kRenewEvery{15};
 constexpr seconds kWaitForReader{5};
-constexpr milliseconds kReclaimStep{20};
+constexpr milliseconds kReclaimStep{10};
 constexpr milliseconds kTimeToFinish{1'500};  // After a signal: two seconds in all.
 
 milliseconds patience_with(Dialect dialect) {

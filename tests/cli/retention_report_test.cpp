@@ -122,6 +122,7 @@ Plan full_plan() {
   plan.rules = {{"keep", "30d", kMonthAgo}, {"DEBUG", "2d", kNow, kMonthAgo, 7}};
   plan.max_rows = 100;
   plan.over_max_rows = 1;
+  plan.kept = {{"future", 3}};
   return plan;
 }
 
@@ -137,6 +138,7 @@ TEST(RetentionReport, TellsThePlan) {
             "  DEBUG (2d): rows older than 2026-08-28T06:35:12.345Z go, from "
             "2026-07-29T06:35:12.345Z on; now 7 rows\n"
             "  max-rows: the newest 100 rows stay; now 1 row over it\n"
+            "  kept whatever their age: future 3\n"
             "  the walk: what has become too old since the last run\n");
   EXPECT_EQ(
       outcome_of(plan, kFile).json,
@@ -147,6 +149,7 @@ TEST(RetentionReport, TellsThePlan) {
       R"("keep":"30d","cutoff":"2026-07-29T06:35:12.345Z","from":null,"rows":null},)"
       R"({"name":"DEBUG","keep":"2d","cutoff":"2026-08-28T06:35:12.345Z",)"
       R"("from":"2026-07-29T06:35:12.345Z","rows":7}],"max_rows":100,"over_max_rows":1,)"
+      R"("kept":{"future":3},)"
       R"("rows_read":0,"rows_written":0,"requests":0,"dollars":0})"
       "\n");
   plan.refusal = "all 5 rows would go";
