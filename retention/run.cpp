@@ -279,8 +279,10 @@ Run::Stop Run::walk_all() {
   if (!world_.sqlite_path.empty()) {
     if (auto wal = Wal::open(world_.sqlite_path)) {
       wal_ = *std::move(wal);
-      // From here on `wal_` does it, while no lock is held.
+      // From here on `wal_` moves the log, while no lock is held.
       static_cast<void>(database_.prepare("PRAGMA wal_autocheckpoint=0").run(reading()));
+      // A DELETE that calls a function keeps a journal of its own, a file else.
+      static_cast<void>(database_.prepare("PRAGMA temp_store=MEMORY").run(reading()));
     }
   }
   for (Segment& segment : course_->segments()) {
@@ -319,6 +321,7 @@ Run::Stop Run::walk(Segment segment, bool is_by_age) {
              .world = world_,
              .size = size_,
              .pace = pace_,
+             .wal = wal_.get(),
              .archive = archive_.get(),
              .limits = budget_.limits(),
              .now = now_,
@@ -404,7 +407,7 @@ Run::Stop Run::wait_for_wal() {
   }
   while (wal_ != nullptr) {
     const auto bytes = wal_->bytes_in_use();
-    if (!bytes || *bytes < kWalBytesMax / 4 * 3) {
+    if (!bytes || *bytes < kWalBytesMax / 2) {
       return std::nullopt;
     }
     if (Stop stop = budget_.stopped()) {
@@ -475,8 +478,12 @@ void Run::give_space_back() {
   // Half the time for others is enough here: a step is short, and nobody waits for two of them.
   const auto go_on = [this](std::chrono::microseconds held) {
     pace_.on_released(held / 2, world_.clock.steady_now());
-    return !keep_lease_and_state() && !wait_for_wal() && !budget_.stopped() &&
-           pace_.wait(world_.clock, world_.sleeper, world_.stop);
+    const bool goes_on = !keep_lease_and_state() && !wait_for_wal() && !budget_.stopped() &&
+                         pace_.wait(world_.clock, world_.sleeper, world_.stop);
+    if (wal_ != nullptr) {
+      wal_->begin_anew();
+    }
+    return goes_on;
   };
   const auto reclaimed = reclaim(database_, world_.clock, kReclaimStep, budget_.limits(), go_on);
   if (!reclaimed) {

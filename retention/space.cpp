@@ -31,10 +31,14 @@ constexpr std::int64_t kFrameHeaderBytes = 24;
 // Of the pages that Spillway's files have. SQLite's automatic checkpoint begins at 1,000.
 constexpr std::int64_t kFramesWanted = 750;
 constexpr int kMovesMax = 10;
+constexpr std::int64_t kCallsMax = 4;  // Transactions may grow meanwhile.
+
+// Waits for neither readers nor writers.
+constexpr const char* kMove = "PRAGMA wal_checkpoint(PASSIVE)";
 
 // Small steps at first: nobody knows yet how long one takes.
 constexpr std::int64_t kFirstStepPages = 64;
-constexpr std::int64_t kStepPagesMax = 1'000;
+constexpr std::int64_t kStepPagesMax = 400;
 constexpr std::int64_t kWorthBytes = 1024 * 1024;
 constexpr std::int64_t kWorthShare = 10;  // A tenth of the file.
 
@@ -227,27 +231,29 @@ Status Wal::move_when_due() {
   if (++calls_ < calls_until_due_) {
     return {};
   }
-  constexpr const char* kPassive = "PRAGMA wal_checkpoint(PASSIVE)";
-  auto moved = checkpoint(*connection_, kPassive);
+  const auto moved = checkpoint(*connection_, kMove);
   const std::int64_t frames = moved ? moved->frames.value_or(0) : 0;
-  // What came in meanwhile is less each time. Once all is moved, the next writer begins the log
-  // anew.
-  for (int again = 0; again < kMovesMax && moved && !moved->is_complete; ++again) {
-    moved = checkpoint(*connection_, kPassive);
-  }
+  is_long_ = frames >= kFramesWanted / 2;
   calls_until_due_ = std::clamp<std::int64_t>(
-      kFramesWanted * calls_ / std::max<std::int64_t>(frames, 1), 1, 1'000);
+      kFramesWanted * calls_ / std::max<std::int64_t>(frames, 1), 1, kCallsMax);
   calls_ = 0;
   return moved.status();
 }
 
+void Wal::begin_anew() {
+  for (int again = 0; is_long_ && again < kMovesMax; ++again) {
+    const auto moved = checkpoint(*connection_, kMove);
+    is_long_ = moved && !moved->is_complete;
+  }
+}
+
 Result<std::int64_t> Wal::bytes_in_use() {
   Result<std::int64_t> bytes = file_bytes();
-  if (!bytes || *bytes < bytes_max_ / 4 * 3) {
+  if (!bytes || *bytes < bytes_max_ / 2) {
     return bytes;
   }
   // First what needs no lock that a writer waits for. The rest is then quickly done.
-  if (const auto passive = checkpoint(*connection_, "PRAGMA wal_checkpoint(PASSIVE)"); !passive) {
+  if (const auto passive = checkpoint(*connection_, kMove); !passive) {
     return passive.error();
   }
   // That all is moved is not enough: as long as a reader looks into the log, the next writer goes

@@ -40,8 +40,12 @@ class Wal {
   /// off: that begins at 1,000 pages, in whichever commit comes then, perhaps in that of a program
   /// that should not have to wait.
   [[nodiscard]] Status move_when_due();
+  /// To be called just before the next transaction: moves what others have added since. A writer
+  /// that finds all moved begins the log anew; who writes next after a commit of somebody else does
+  /// not.
+  void begin_anew();
 
-  /// Bytes of the log that cannot be written over yet. Below three quarters of `bytes_max` that is
+  /// Bytes of the log that cannot be written over yet. Below half of `bytes_max` that is
   /// a look at the file's size; above it as much as can be is first moved into the database,
   /// without waiting for readers or writers, and if that is all of it, the file is made empty. What
   /// then remains is pinned by a reader.
@@ -56,6 +60,7 @@ class Wal {
   std::unique_ptr<SqliteConnection> connection_;
   std::int64_t calls_ = 0;  // Of move_when_due, since it last moved something.
   std::int64_t calls_until_due_ = 1;
+  bool is_long_ = false;
 };
 
 struct Reclaimed {

@@ -111,6 +111,9 @@ Result<Chunk> Walk::delete_in(const Range& range) {
     const Status dropped = archived.empty() ? Status() : parts_.archive->take_back();
     return dropped.is_ok() ? Status(StatusCode::kCancelled, "stopped between chunks") : dropped;
   }
+  if (parts_.wal != nullptr) {
+    parts_.wal->begin_anew();
+  }
   const auto answers = execute(deletion(range, archived), false);
   if (!answers) {
     const Status settled = parts_.archive == nullptr ? Status()

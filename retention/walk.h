@@ -20,6 +20,7 @@
 #include "retention/patient_database.h"
 #include "retention/run.h"
 #include "retention/segment.h"
+#include "retention/space.h"
 #include "retention/table_form.h"
 
 #include <chrono>
@@ -51,6 +52,7 @@ class Walk {
     const World& world;
     ChunkSize& size;
     Pace& pace;
+    Wal* wal = nullptr;
     Archive* archive = nullptr;
     ExecuteOptions limits = {};
     WallTime now = {};
