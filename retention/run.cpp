@@ -386,7 +386,8 @@ Run::Stop Run::keep_lease_and_state() {
   }
   const std::array<Statement, 3> statements{lease_->fence(), lease_->renewal(),
                                             save_statement(form_.meta(), course_->state())};
-  if (const auto done = execute_all(database_, statements, budget_.limits()); !done) {
+  // To renew it twice does no harm.
+  if (const auto done = execute_all(database_, statements, reading()); !done) {
     const auto is_held = lease_->holds(database_, reading());
     return is_held && !*is_held
                ? Verdict{End::kLeaseHeld, "another run took over; this one has stopped"}
