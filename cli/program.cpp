@@ -18,6 +18,8 @@ int run_program(const char* name, const std::function<int()>& run) {
   reserve_standard_files();
   // A reader of stdout that is gone is told by write(2).
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  // So is a file that grew to the limit that was set for it.
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
   try {
     return run();
   } catch (const std::bad_alloc&) {  // There may be no memory for a text of our own.

@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::minutes kClocksApartMax{5};
 constexpr std::chrono::hours kSlack{24};
 constexpr std::int64_t kSmallTable = 1'000;
-constexpr const char* kLookAtRows = "1000";
+constexpr const char* kUnitRows = "1000";
 
 Result<Value> first_value(Database& database, Statement statement, const ExecuteOptions& options) {
   const std::array<Statement, 1> statements{std::move(statement)};
@@ -149,7 +149,7 @@ Result<Refusal> unit_guard(Database& database, const TableForm& form, WallTime n
     const Result<std::int64_t> odd = count(
         database,
         statement_of("SELECT count(*) FROM (SELECT " + kind.sql + " AS c FROM " + form.table() +
-                         " ORDER BY " + order + " LIMIT " + kLookAtRows + ") WHERE c = 'unit'",
+                         " ORDER BY " + order + " LIMIT " + kUnitRows + ") WHERE c = 'unit'",
                      kind.values),
         options);
     if (!odd) {

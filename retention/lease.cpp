@@ -142,6 +142,27 @@ Result<bool> Lease::holds(Database& database, const ExecuteOptions& options) con
   return !answers->front().rows.empty();
 }
 
+Result<bool> Lease::renumber(Database& database, const ExecuteOptions& options) {
+  const Lease next(meta_, owner_, generation_ + 1);
+  Condition ours = is_ours();
+  Condition renumbered = next.is_ours();
+  const std::array<Statement, 2> statements{
+      statement_of("UPDATE " + meta_ + " SET value = json_set(value, '$.generation', " +
+                       std::to_string(next.generation_) + ") WHERE " + ours.sql,
+                   std::move(ours.values)),
+      statement_of("SELECT 1 FROM " + meta_ + " WHERE " + renumbered.sql,
+                   std::move(renumbered.values))};
+  ExecuteOptions again = options;
+  again.is_idempotent = true;  // The second time, nothing is left to change.
+  const auto answers = execute_all(database, statements, again);
+  if (!answers) {
+    return answers.error();
+  }
+  const bool is_renumbered = !answers->back().rows.empty();
+  generation_ = is_renumbered ? next.generation_ : generation_;
+  return is_renumbered;
+}
+
 Status Lease::release(Database& database, const ExecuteOptions& options) const {
   const std::array<Statement, 1> statements{ending("0")};
   return execute_all(database, statements, options).status();

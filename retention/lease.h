@@ -45,6 +45,9 @@ class Lease {
   [[nodiscard]] Statement renewal() const;
   /// False: somebody else has taken it.
   [[nodiscard]] Result<bool> holds(Database& database, const ExecuteOptions& options) const;
+  /// Takes a new number for the same lease, so that whatever was sent under the old one, and is
+  /// still on its way, cannot be executed any more. False: somebody else has taken the lease.
+  [[nodiscard]] Result<bool> renumber(Database& database, const ExecuteOptions& options);
   /// Lets the next run begin at once, if it is still ours.
   [[nodiscard]] Status release(Database& database, const ExecuteOptions& options) const;
 

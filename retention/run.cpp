@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "retention/run.h"
 
+#include <spillway/prepared_statement.h>
+
 #include "base/counted.h"
 #include "base/time_text.h"
 #include "d1/execute_all.h"
@@ -11,6 +13,7 @@
 #include "retention/edge_rows.h"
 #include "retention/guards.h"
 #include "retention/lease.h"
+#include "retention/pace.h"
 #include "retention/patient_database.h"
 #include "retention/space.h"
 #include "retention/state.h"
@@ -115,7 +118,7 @@ class Run {
   [[nodiscard]] Stop walk_beyond_max_rows();
   [[nodiscard]] Stop walk(Segment segment, bool is_by_age);
   void absorb(const Chunk& chunk);
-  [[nodiscard]] Stop between_chunks(const Walk& walk, const Chunk& chunk);
+  [[nodiscard]] Stop between_chunks(const Walk& walk);
   void tell_progress(const Walk& walk) const;
   [[nodiscard]] Stop keep_lease_and_state();
   [[nodiscard]] Stop wait_for_wal();
@@ -132,6 +135,7 @@ class Run {
   Budget budget_;
   PatientDatabase database_;
   ChunkSize size_;
+  Pace pace_;
   TableForm form_;
   std::optional<Lease> lease_;
   SteadyTime renewed_{};
@@ -275,6 +279,8 @@ Run::Stop Run::walk_all() {
   if (!world_.sqlite_path.empty()) {
     if (auto wal = Wal::open(world_.sqlite_path)) {
       wal_ = *std::move(wal);
+      // From here on `wal_` does it, while no lock is held.
+      static_cast<void>(database_.prepare("PRAGMA wal_autocheckpoint=0").run(reading()));
     }
   }
   for (Segment& segment : course_->segments()) {
@@ -312,6 +318,7 @@ Run::Stop Run::walk(Segment segment, bool is_by_age) {
              .lease = *lease_,
              .world = world_,
              .size = size_,
+             .pace = pace_,
              .archive = archive_.get(),
              .limits = budget_.limits(),
              .now = now_,
@@ -335,7 +342,7 @@ Run::Stop Run::walk(Segment segment, bool is_by_age) {
     if (is_by_age) {
       course_->on_place(walk.segment(), walk.place());
     }
-    if (stop = between_chunks(walk, std::get<Chunk>(step)); stop) {
+    if (stop = between_chunks(walk); stop) {
       return stop;
     }
   }
@@ -353,18 +360,12 @@ void Run::absorb(const Chunk& chunk) {
   }
 }
 
-// Where other writers had to wait, they get as much time again.
-Run::Stop Run::between_chunks(const Walk& walk, const Chunk& chunk) {
+Run::Stop Run::between_chunks(const Walk& walk) {
   tell_progress(walk);
   if (Stop stop = keep_lease_and_state()) {
     return stop;
   }
-  if (Stop stop = wait_for_wal()) {
-    return stop;
-  }
-  const milliseconds pause = std::chrono::ceil<milliseconds>(chunk.held);
-  return world_.sleeper.sleep(std::max(pause, milliseconds(1)), world_.stop) ? std::nullopt
-                                                                             : budget_.stopped();
+  return wait_for_wal();
 }
 
 void Run::tell_progress(const Walk& walk) const {
@@ -399,9 +400,12 @@ Run::Stop Run::keep_lease_and_state() {
 
 Run::Stop Run::wait_for_wal() {
   const SteadyTime patience = world_.clock.steady_now() + kWaitForReader;
+  if (wal_ != nullptr) {
+    static_cast<void>(wal_->move_when_due());  // Whatever it says, the size counts.
+  }
   while (wal_ != nullptr) {
     const auto bytes = wal_->bytes_in_use();
-    if (!bytes || *bytes < kWalBytesMax / 2) {
+    if (!bytes || *bytes < kWalBytesMax / 4 * 3) {
       return std::nullopt;
     }
     if (Stop stop = budget_.stopped()) {
@@ -412,7 +416,7 @@ Run::Stop Run::wait_for_wal() {
                      "a reader holds an old view of the file, so that its log (-wal) would grow "
                      "without end; end that reader and run again"};
     }
-    static_cast<void>(world_.sleeper.sleep(milliseconds(100), world_.stop));
+    static_cast<void>(world_.sleeper.sleep(milliseconds(20), world_.stop));
   }
   return std::nullopt;
 }
@@ -469,9 +473,11 @@ void Run::give_space_back() {
   if (dialect_ != Dialect::kSqlite) {
     return;
   }
-  const auto go_on = [this](std::chrono::microseconds took) {
-    return world_.sleeper.sleep(std::chrono::ceil<milliseconds>(took), world_.stop) &&
-           !budget_.stopped() && !keep_lease_and_state() && !wait_for_wal();
+  // Half the time for others is enough here: a step is short, and nobody waits for two of them.
+  const auto go_on = [this](std::chrono::microseconds held) {
+    pace_.on_released(held / 2, world_.clock.steady_now());
+    return !keep_lease_and_state() && !wait_for_wal() && !budget_.stopped() &&
+           pace_.wait(world_.clock, world_.sleeper, world_.stop);
   };
   const auto reclaimed = reclaim(database_, world_.clock, kReclaimStep, budget_.limits(), go_on);
   if (!reclaimed) {

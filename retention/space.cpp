@@ -7,6 +7,7 @@
 #include "d1/sqlite_connection.h"
 #include "d1/sqlite_file.h"
 #include "retention/chunk_size.h"
+#include "retention/held_for.h"
 
 #include <sqlite3.h>
 
@@ -26,6 +27,10 @@ namespace fs = std::filesystem;
 // Source: sqlite.org/fileformat2.html, "WAL File Format".
 constexpr std::int64_t kWalHeaderBytes = 32;
 constexpr std::int64_t kFrameHeaderBytes = 24;
+
+// Of the pages that Spillway's files have. SQLite's automatic checkpoint begins at 1,000.
+constexpr std::int64_t kFramesWanted = 750;
+constexpr int kMovesMax = 10;
 
 // Small steps at first: nobody knows yet how long one takes.
 constexpr std::int64_t kFirstStepPages = 64;
@@ -75,18 +80,24 @@ Result<Checkpoint> checkpoint(SqliteConnection& connection, const char* sql) {
 
 // Numbers that one PRAGMA each answers, read in one transaction.
 template <std::size_t N>
-Result<std::array<std::int64_t, N>> numbers_of(Database& database,
-                                               const std::array<Statement, N>& statements,
-                                               const ExecuteOptions& options) {
+struct Numbers {
+  std::array<std::int64_t, N> values{};
+  std::chrono::microseconds took{0};
+};
+
+template <std::size_t N>
+Result<Numbers<N>> numbers_of(Database& database, const std::array<Statement, N>& statements,
+                              const ExecuteOptions& options) {
   const auto answers = execute_all(database, statements, options);
   if (!answers) {
     return answers.error();
   }
-  std::array<std::int64_t, N> numbers{};
+  Numbers<N> numbers;
   for (std::size_t i = 0; i < N; ++i) {
     const std::vector<Row>& rows = (*answers)[i].rows;
     const bool has_number = !rows.empty() && !rows.front().empty();
-    numbers[i] = has_number ? exact_integer(rows.front().front()).value_or(0) : 0;
+    numbers.values[i] = has_number ? exact_integer(rows.front().front()).value_or(0) : 0;
+    numbers.took += (*answers)[i].meta.duration;
   }
   return numbers;
 }
@@ -114,7 +125,7 @@ Result<Pages> pages_of(Database& database, const ExecuteOptions& options) {
   if (!numbers) {
     return numbers.error();
   }
-  const auto [mode, free, all, bytes_each] = *numbers;
+  const auto [mode, free, all, bytes_each] = numbers->values;
   return Pages{static_cast<AutoVacuum>(mode), free, all, bytes_each};
 }
 
@@ -135,6 +146,7 @@ bool is_put_off(const Status& failure) {
 struct Step {
   std::int64_t no_longer_free = 0;
   std::int64_t given_back = 0;
+  std::chrono::microseconds statements{0};
 };
 
 // In one transaction, so that no other writer's pages are counted.
@@ -147,8 +159,8 @@ Result<Step> give_back(Database& database, std::int64_t pages, const ExecuteOpti
   if (!numbers) {
     return numbers.error();
   }
-  const auto [free_before, all_before, none, free_after, all_after] = *numbers;
-  return Step{free_before - free_after, all_before - all_after};
+  const auto [free_before, all_before, none, free_after, all_after] = numbers->values;
+  return Step{free_before - free_after, all_before - all_after, numbers->took};
 }
 
 using Between = std::function<bool(std::chrono::microseconds)>;
@@ -166,12 +178,13 @@ Result<Reclaimed> give_all_back(Database& database, const Clock& clock, const Pa
       reclaimed.is_complete = false;
       return is_put_off(step.error()) ? Result<Reclaimed>(reclaimed) : step.error();
     }
-    const auto took =
-        std::chrono::duration_cast<std::chrono::microseconds>(clock.steady_now() - begin);
-    size.on_done(asked, took);
+    const auto held =
+        held_for(step->statements,
+                 std::chrono::duration_cast<std::chrono::microseconds>(clock.steady_now() - begin));
+    size.on_done(asked, held);
     reclaimed.bytes += step->given_back * pages.bytes_each;
     left = step->no_longer_free > 0 ? left - step->no_longer_free : 0;
-    reclaimed.is_complete = between(took) || left <= 0;
+    reclaimed.is_complete = between(held) || left <= 0;
   }
   return reclaimed;
 }
@@ -210,9 +223,27 @@ Result<std::int64_t> Wal::file_bytes() const {
                : static_cast<std::int64_t>(bytes);
 }
 
+Status Wal::move_when_due() {
+  if (++calls_ < calls_until_due_) {
+    return {};
+  }
+  constexpr const char* kPassive = "PRAGMA wal_checkpoint(PASSIVE)";
+  auto moved = checkpoint(*connection_, kPassive);
+  const std::int64_t frames = moved ? moved->frames.value_or(0) : 0;
+  // What came in meanwhile is less each time. Once all is moved, the next writer begins the log
+  // anew.
+  for (int again = 0; again < kMovesMax && moved && !moved->is_complete; ++again) {
+    moved = checkpoint(*connection_, kPassive);
+  }
+  calls_until_due_ = std::clamp<std::int64_t>(
+      kFramesWanted * calls_ / std::max<std::int64_t>(frames, 1), 1, 1'000);
+  calls_ = 0;
+  return moved.status();
+}
+
 Result<std::int64_t> Wal::bytes_in_use() {
   Result<std::int64_t> bytes = file_bytes();
-  if (!bytes || *bytes < bytes_max_ / 2) {
+  if (!bytes || *bytes < bytes_max_ / 4 * 3) {
     return bytes;
   }
   // First what needs no lock that a writer waits for. The rest is then quickly done.

@@ -35,10 +35,16 @@ class Wal {
   Wal(const Wal&) = delete;
   Wal& operator=(const Wal&) = delete;
 
-  /// Bytes of the log that cannot be written over yet. Below half of `bytes_max` that is only a
-  /// look at the file's size; above it as much as can be is first moved into the database, without
-  /// waiting for readers or writers, and if that is all of it, the file is made empty. What then
-  /// remains is pinned by a reader.
+  /// Moves the log into the database whenever about 12 MiB are in it, without waiting for readers
+  /// or writers. To be called after each transaction, by who has its automatic checkpoint switched
+  /// off: that begins at 1,000 pages, in whichever commit comes then, perhaps in that of a program
+  /// that should not have to wait.
+  [[nodiscard]] Status move_when_due();
+
+  /// Bytes of the log that cannot be written over yet. Below three quarters of `bytes_max` that is
+  /// a look at the file's size; above it as much as can be is first moved into the database,
+  /// without waiting for readers or writers, and if that is all of it, the file is made empty. What
+  /// then remains is pinned by a reader.
   [[nodiscard]] Result<std::int64_t> bytes_in_use();
 
  private:
@@ -48,6 +54,8 @@ class Wal {
   std::string file_;
   std::int64_t bytes_max_;
   std::unique_ptr<SqliteConnection> connection_;
+  std::int64_t calls_ = 0;  // Of move_when_due, since it last moved something.
+  std::int64_t calls_until_due_ = 1;
 };
 
 struct Reclaimed {

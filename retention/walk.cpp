@@ -3,6 +3,7 @@
 
 #include "d1/exact_integer.h"
 #include "d1/execute_all.h"
+#include "retention/held_for.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,6 +15,9 @@ namespace {
 constexpr int kLossesMax = 6;
 constexpr int kMismatchesMax = 3;
 constexpr std::chrono::milliseconds kWaitAfterLoss{1'000};
+
+// As the fence says it.
+Status lost_lease() { return {StatusCode::kPermanent, "malformed JSON"}; }
 
 bool is_broken_fence(const Status& failure) {
   return failure.message().find("malformed JSON") != std::string::npos;
@@ -126,6 +130,10 @@ Result<Chunk> Walk::delete_in(const Range& range) {
       return chunk;
     }
   }
+  if (!parts_.pace.wait(parts_.world.clock, parts_.world.sleeper, parts_.limits.cancel)) {
+    const Status dropped = archived.empty() ? Status() : parts_.archive->take_back();
+    return dropped.is_ok() ? Status(StatusCode::kCancelled, "stopped between chunks") : dropped;
+  }
   const auto answers = execute(deletion(range, archived), false);
   if (!answers) {
     const Status settled = parts_.archive == nullptr ? Status()
@@ -134,8 +142,8 @@ Result<Chunk> Walk::delete_in(const Range& range) {
                                : settle_archive(range);
     return settled.is_ok() ? answers.error() : settled;
   }
-  chunk.held = parts_.database.last_took();
   tell(*answers, chunk);
+  parts_.pace.on_released(chunk.held, parts_.world.clock.steady_now());
   const Status confirmed = parts_.archive == nullptr ? Status() : parts_.archive->confirm();
   return confirmed.is_ok() ? Result<Chunk>(std::move(chunk)) : Result<Chunk>(confirmed);
 }
@@ -167,10 +175,10 @@ void Walk::tell(const std::vector<StatementResult>& answers, Chunk& chunk) const
     chunk.deleted_by[segment_.rules[i].name] += count;
     in_database += answers[1 + 2 * i].meta.duration;
   }
-  // Of D1 only its own time counts, not the network's.
-  if (parts_.database.traits().dialect == Dialect::kD1 && in_database.count() > 0) {
-    chunk.held = in_database;
-  }
+  const bool is_remote = parts_.database.traits().dialect == Dialect::kD1;
+  chunk.held = is_remote && in_database.count() > 0
+                   ? in_database  // Not the network's.
+                   : held_for(in_database, parts_.database.last_took());
 }
 
 Status Walk::archive_rows(const Range& range, std::vector<std::int64_t>& counts) {
@@ -205,13 +213,17 @@ Status Walk::archive_rows(const Range& range, std::vector<std::int64_t>& counts)
 }
 
 Status Walk::settle_archive(const Range& range) {
+  const Result<bool> is_ours = parts_.lease.renumber(parts_.database, parts_.limits);
+  if (!is_ours || !*is_ours) {
+    // The chunk stays unsettled: the next run asks, of what is on disk.
+    return is_ours ? lost_lease() : is_ours.error();
+  }
   const Condition where = parts_.form.in(range).and_also(expired_by_any());
   Result<std::vector<StatementResult>> left = execute(
       {statement_of("SELECT 1 FROM " + parts_.form.table() + " WHERE " + where.sql + " LIMIT 1",
                     where.values)},
       true);
   if (!left) {
-    // The next run asks again, of what is on disk.
     return left.error();
   }
   return left->front().rows.empty() ? parts_.archive->confirm() : parts_.archive->take_back();

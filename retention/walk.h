@@ -16,6 +16,7 @@
 #include "retention/chunk_size.h"
 #include "retention/end.h"
 #include "retention/lease.h"
+#include "retention/pace.h"
 #include "retention/patient_database.h"
 #include "retention/run.h"
 #include "retention/segment.h"
@@ -37,7 +38,7 @@ struct Chunk {
   std::map<std::string, std::int64_t> deleted_by = {};  ///< By the rule's name.
   std::map<std::string, std::int64_t> kept = {};        ///< As Report::kept.
   std::int64_t deleted = 0;
-  std::chrono::microseconds held{0};  ///< How long other writers had to wait for it.
+  std::chrono::microseconds held{0};  ///< See held_for.
 };
 
 class Walk {
@@ -46,9 +47,10 @@ class Walk {
   struct Parts {
     PatientDatabase& database;
     const TableForm& form;
-    const Lease& lease;
+    Lease& lease;
     const World& world;
     ChunkSize& size;
+    Pace& pace;
     Archive* archive = nullptr;
     ExecuteOptions limits = {};
     WallTime now = {};
@@ -86,7 +88,8 @@ class Walk {
   /// Empty: try again, with `rows_` perhaps smaller.
   [[nodiscard]] std::optional<Verdict> after_failure(const Status& failure, std::int64_t rows);
   [[nodiscard]] std::optional<Verdict> after_broken_fence(const Status& failure);
-  /// What was archived is dropped, or confirmed if the rows are gone after all.
+  /// After an answer that was lost: what was archived is confirmed if the rows are gone, and else
+  /// dropped, once nothing can delete them any more.
   [[nodiscard]] Status settle_archive(const Range& range);
   [[nodiscard]] Condition expired_by_any() const;
   void pass(const Part& part);

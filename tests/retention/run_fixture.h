@@ -57,8 +57,8 @@ class FaultyDatabase final : public Database {
   void fail_before(Fault fault) { before_ = std::move(fault); }
   void fail_after(Fault fault) { after_ = std::move(fault); }
 
-  Result<std::vector<StatementResult>> execute(std::span<const Statement> statements,
-                                               const ExecuteOptions& options) override {
+  [[nodiscard]] Result<std::vector<StatementResult>> execute(
+      std::span<const Statement> statements, const ExecuteOptions& options) override {
     if (const Status status = before_ ? before_(statements) : Status(); !status.is_ok()) {
       return status;
     }
@@ -66,7 +66,7 @@ class FaultyDatabase final : public Database {
     const Status status = after_ ? after_(statements) : Status();
     return status.is_ok() ? std::move(results) : status;
   }
-  DatabaseTraits traits() const override { return inner_.traits(); }
+  [[nodiscard]] DatabaseTraits traits() const override { return inner_.traits(); }
 
  private:
   Database& inner_;
