@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -307,7 +308,13 @@ Run::Stop Run::walk_beyond_max_rows() {
                  .levels = {.names = {}, .is_all_but = true},
                  .keep = milliseconds(0),
                  .cutoff = now_};
-  return walk({Range{.last = **last}, {all}}, false);
+  // Rows that stay were met by age already.
+  const std::map<std::string, std::int64_t> by_age = std::exchange(report_.kept, {});
+  Stop stop = walk({Range{.last = **last}, {all}}, false);
+  for (const auto& [why, count] : by_age) {
+    report_.kept[why] = std::max(report_.kept[why], count);
+  }
+  return stop;
 }
 
 Run::Stop Run::walk(Segment segment, bool is_by_age) {

@@ -40,7 +40,7 @@ class PatientDatabaseTest : public ::testing::Test, protected Database {
                                 statements.size(), StatementResult{{}, {}, meta}))
                           : answer;
   }
-  [[nodiscard]] DatabaseTraits traits() const override { return traits_; }
+  [[nodiscard]] DatabaseTraits traits() const override { return told; }
 
   Status call(const ExecuteOptions& options = {}) {
     const std::array<Statement, 2> statements{Statement{"SELECT 1"}, Statement{"SELECT 2"}};
@@ -57,7 +57,7 @@ class PatientDatabaseTest : public ::testing::Test, protected Database {
   testing::FakeClock clock;
   testing::RecordingSleeper sleeper{clock};
   World world{.clock = clock, .sleeper = sleeper, .random = [] { return 0.5; }};
-  DatabaseTraits traits_{.name = "SQLite"};
+  DatabaseTraits told{.name = "SQLite"};
   Status answer;
   int attempts_left = 0;  // 0: for ever.
   std::vector<milliseconds> began;
@@ -122,7 +122,7 @@ TEST_F(PatientDatabaseTest, BeginsNoWaitThatEndsAfterTheDeadline) {
 }
 
 TEST_F(PatientDatabaseTest, SpacesItsCallsByTheRate) {
-  traits_.rate = {.per_second = 2, .burst = 5};
+  told.rate = {.per_second = 2, .burst = 5};
   EXPECT_EQ(attempts_at(Status()), 1U);
   for (int i = 0; i < 8; ++i) {
     EXPECT_TRUE(call().is_ok());
@@ -144,7 +144,7 @@ TEST_F(PatientDatabaseTest, SpacesItsCallsByTheRate) {
 }
 
 TEST_F(PatientDatabaseTest, TellsWhenItIsStoppedBeforeItsTurn) {
-  traits_.rate = {.per_second = 2, .burst = 1};
+  told.rate = {.per_second = 2, .burst = 1};
   EXPECT_EQ(attempts_at(Status()), 1U);
   std::stop_source stop;
   stop.request_stop();
@@ -156,7 +156,7 @@ TEST_F(PatientDatabaseTest, CountsWhatEachKindOfDatabaseTells) {
   EXPECT_TRUE(call().is_ok());
   EXPECT_EQ(patient.cost().rows_read, 40);
   EXPECT_EQ(patient.cost().rows_written, 6) << "SQLite: changes";
-  traits_.dialect = Dialect::kD1;
+  told.dialect = Dialect::kD1;
   EXPECT_TRUE(call().is_ok());
   EXPECT_EQ(patient.cost().rows_read, 80);
   EXPECT_EQ(patient.cost().rows_written, 6 + 14);

@@ -429,6 +429,17 @@ TEST_P(RunFaultOfOthers, KeepRowsThatTriggersAndForeignKeysHold) {
   EXPECT_EQ(number("SELECT count(*) FROM audit"), 2 * 147);
 }
 
+TEST_P(RunFaultOfOthers, CountARowThatStaysOnceWhicheverRulesAreForIt) {
+  make("id INTEGER PRIMARY KEY", "i");
+  ASSERT_TRUE(status_of({{"UPDATE logs SET created_at = NULL WHERE id <= 10"},
+                         {"CREATE TRIGGER hold BEFORE DELETE ON logs WHEN OLD.id = 15 BEGIN SELECT "
+                          "RAISE(IGNORE); END"}})
+                  .is_ok());
+  const Report report = run_with({.policy = {.keep = hours(24), .max_rows = 20}});
+  EXPECT_EQ(report.verdict.end, End::kNotMet);
+  EXPECT_THAT(report.kept, UnorderedElementsAre(Pair("null", 10), Pair("refused", 1)));
+}
+
 TEST_P(RunFaultOfOthers, LoseNoMoreThanIsAllowed) {
   make("id INTEGER PRIMARY KEY", "i");
   const Report report = run_with({.policy = keep(30), .chunk = 30, .allow_delete = 70});
