@@ -11,12 +11,25 @@ namespace spillway::retention {
 namespace {
 
 constexpr std::chrono::hours kFullWalkEvery{7 * 24};
+constexpr std::chrono::minutes kClocksMayDiffer{5};  // clock_guard lets that pass.
+
+// Rows come back by the database's clock.
+bool is_restored_since(const LoadedState& before, const std::optional<WallTime>& time) {
+  return before.restored && (!time || *before.restored + kClocksMayDiffer >= *time);
+}
 
 // Rows came back since the last full walk began, or nobody knows of one.
 bool is_full_walk_due(const LoadedState& before, WallTime now) {
   const auto& full = before.state.full_walk;
-  return !full || now - *full >= kFullWalkEvery || *full > now ||
-         (before.restored && *before.restored >= *full);
+  return !full || now - *full >= kFullWalkEvery || *full > now || is_restored_since(before, full);
+}
+
+// A rule lets it go, and has already been through all that is so old.
+bool is_late(const OldestRow& row, const std::vector<Rule>& rules, const Watermarks& marks) {
+  return std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
+    const auto mark = marks.find(rule.name);
+    return mark != marks.end() && row.time < mark->second && is_expired(row, {rule});
+  });
 }
 
 }  // namespace
@@ -41,15 +54,11 @@ Course::Course(const LoadedState& before, const Policy& policy, bool is_own, Wal
   }
   is_full_walk_ = !is_own || !is_same_policy || is_full_walk_due(before, now) || state_.place;
   marks_ = state_.watermarks;
-  if (!is_full_walk_ && ends.oldest && is_expired(*ends.oldest, rules_)) {
-    // Something old has come in behind the watermarks.
-    is_full_walk_ = std::all_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-      const auto mark = marks_.find(rule.name);
-      return mark == marks_.end() || ends.oldest->time < mark->second;
-    });
+  is_full_walk_ = is_full_walk_ || (ends.oldest && is_late(*ends.oldest, rules_, marks_));
+  if (is_restored_since(before, state_.at)) {
+    state_.place.reset();
   }
-  const bool is_restored_since = before.restored && before.restored >= state_.at;
-  begin_ = is_restored_since ? std::nullopt : state_.place;
+  begin_ = state_.place;
   state_.policy = to_string(policy);
   state_.at = now;
   state_.newest = ends.newest;
@@ -66,18 +75,21 @@ std::vector<Segment> Course::segments() const {
   return all;
 }
 
+// What expired behind the place since the walk was there begins at the rule's own watermark.
 Watermarks Course::marks_of_full_walk() const {
   Watermarks marks;
   if (const auto reached = time_of_place(begin_)) {
-    for (const Rule& rule : rules_) {
-      marks[rule.name] = *reached;
+    for (const auto& [name, mark] : marks_) {
+      marks[name] = std::min(mark, *reached);
     }
   }
   return marks;
 }
 
 void Course::on_place(const Segment& segment, const std::optional<Row>& place) {
-  if (is_full_walk_ && place) {
+  // What expired behind it meanwhile does not move the place of a full walk back.
+  const bool is_behind = is_own_ && place && state_.place && *place < *state_.place;
+  if (is_full_walk_ && place && !is_behind) {
     state_.place = place;
   }
   const auto reached = place ? time_of_place(place) : segment.range.before;

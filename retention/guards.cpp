@@ -106,7 +106,7 @@ Result<Share> share_of(Database& database, const TableForm& form, const std::vec
     }
     const std::int64_t over = std::max<std::int64_t>(0, *all - *max_rows);
     share.going = std::max(share.going, over);
-    share.is_most = share.is_most || (*all > kSmallTable && over > *all / 10 * 9);
+    share.is_most = share.is_most || (*all > kSmallTable && over > (*all - over) * 9);
   }
   return share;
 }

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -309,7 +310,13 @@ Run::Stop Run::walk_beyond_max_rows() {
                  .levels = {.names = {}, .is_all_but = true},
                  .keep = milliseconds(0),
                  .cutoff = now_};
-  return walk({Range{.last = **last}, {all}}, false);
+  // Rows that stay were met by age already.
+  const std::map<std::string, std::int64_t> by_age = std::exchange(report_.kept, {});
+  Stop stop = walk({Range{.last = **last}, {all}}, false);
+  for (const auto& [why, count] : by_age) {
+    report_.kept[why] = std::max(report_.kept[why], count);
+  }
+  return stop;
 }
 
 Run::Stop Run::walk(Segment segment, bool is_by_age) {
@@ -390,7 +397,8 @@ Run::Stop Run::keep_lease_and_state() {
   }
   const std::array<Statement, 3> statements{lease_->fence(), lease_->renewal(),
                                             save_statement(form_.meta(), course_->state())};
-  if (const auto done = execute_all(database_, statements, budget_.limits()); !done) {
+  // To renew it twice does no harm.
+  if (const auto done = execute_all(database_, statements, reading()); !done) {
     const auto is_held = lease_->holds(database_, reading());
     return is_held && !*is_held
                ? Verdict{End::kLeaseHeld, "another run took over; this one has stopped"}

@@ -27,9 +27,11 @@ bool is_broken_fence(const Status& failure) {
 
 std::variant<Chunk, Verdict> Walk::next(std::int64_t rows_max) {
   for (;;) {
-    const std::int64_t rows =
-        std::min({parts_.size.rows(), rows_max, cap_.value_or(parts_.size.rows())});
-    const Result<Part> part = part_of(rows);
+    const std::int64_t rows = std::min(parts_.size.rows(), cap_.value_or(parts_.size.rows()));
+    Result<Part> part = part_of(rows);
+    if (part && rows > rows_max) {
+      part = narrowed(*part, rows_max);
+    }
     Result<Chunk> chunk = part ? delete_in(part->range) : Result<Chunk>(part.error());
     if (chunk && !is_passing_) {
       if (const Status status = count_kept(part->range, rows, *chunk); !status.is_ok()) {
@@ -43,7 +45,7 @@ std::variant<Chunk, Verdict> Walk::next(std::int64_t rows_max) {
       continue;
     }
     if (!part->is_last && !cap_) {
-      parts_.size.on_done(rows, chunk->held);
+      parts_.size.on_done(std::min(rows, rows_max), chunk->held);
     }
     pass(*part);
     return *std::move(chunk);
@@ -67,22 +69,43 @@ void Walk::pass(const Part& part) {
 }
 
 Result<Walk::Part> Walk::part_of(std::int64_t rows) {
-  Part part{segment_.range, false};
-  const Condition within = parts_.form.in(part.range);
+  Part part{segment_.range, true};
+  Result<std::optional<Row>> last = nth_key(parts_.form.in(part.range), rows);
+  if (!last) {
+    return last.error();
+  }
+  if (*last) {
+    part.range.last = **last;
+    part.is_last = false;
+  }
+  return part;
+}
+
+Result<Walk::Part> Walk::narrowed(Part part, std::int64_t rows_max) {
+  const Condition goes = parts_.form.in(part.range).and_also(expired_by_any());
+  Result<std::optional<Row>> last = nth_key(goes, rows_max);
+  if (!last) {
+    return last.error();
+  }
+  if (*last) {
+    part.range.last = **last;
+    part.is_last = false;
+  }
+  return part;
+}
+
+Result<std::optional<Row>> Walk::nth_key(const Condition& where, std::int64_t n) {
   Result<std::vector<StatementResult>> answers =
       execute({statement_of("SELECT " + parts_.form.key_list() + " FROM " + parts_.form.table() +
-                                " WHERE " + within.sql + " ORDER BY " + parts_.form.key_list() +
-                                " LIMIT 1 OFFSET " + std::to_string(rows - 1),
-                            within.values)},
+                                " WHERE " + where.sql + " ORDER BY " + parts_.form.key_list() +
+                                " LIMIT 1 OFFSET " + std::to_string(n - 1),
+                            where.values)},
               true);
   if (!answers) {
     return answers.error();
   }
-  part.is_last = answers->front().rows.empty();
-  if (!part.is_last) {
-    part.range.last = answers->front().rows.front();
-  }
-  return part;
+  std::vector<Row>& rows = answers.value().front().rows;
+  return rows.empty() ? std::optional<Row>() : std::optional(std::move(rows.front()));
 }
 
 Result<std::vector<StatementResult>> Walk::execute(std::vector<Statement> statements,

@@ -63,7 +63,7 @@ class Walk {
   Walk(Parts parts, Segment segment) : parts_(std::move(parts)), segment_(std::move(segment)) {}
 
   [[nodiscard]] bool is_done() const noexcept { return is_done_; }
-  /// The next chunk, of at most `rows_max` rows, or why there is none.
+  /// The next chunk, in which at most `rows_max` rows go, or why there is none.
   [[nodiscard]] std::variant<Chunk, Verdict> next(std::int64_t rows_max);
   /// The key of the last row that the walk has passed; empty: none yet, or it is done.
   [[nodiscard]] const std::optional<Row>& place() const noexcept { return segment_.range.beyond; }
@@ -76,6 +76,9 @@ class Walk {
     bool is_last;  ///< Nothing of the segment is behind it.
   };
   [[nodiscard]] Result<Part> part_of(std::int64_t rows);
+  /// As much of it as has at most `rows_max` rows that go, however many stay.
+  [[nodiscard]] Result<Part> narrowed(Part part, std::int64_t rows_max);
+  [[nodiscard]] Result<std::optional<Row>> nth_key(const Condition& where, std::int64_t n);
   [[nodiscard]] Result<Chunk> delete_in(const Range& range);
   [[nodiscard]] std::vector<Statement> deletion(const Range& range,
                                                 const std::vector<std::int64_t>& archived) const;

@@ -39,6 +39,8 @@ class SkippingClock final : public Clock {
     return Clock::system().steady_now() + skipped_.steady_now().time_since_epoch();
   }
   [[nodiscard]] Sleeper& sleeper() noexcept { return sleeper_; }
+  /// Lets time pass without a sleep.
+  void pass(milliseconds time) noexcept { skipped_.advance(time); }
   [[nodiscard]] std::vector<milliseconds> slept() const { return sleeper_.slept(); }
 
  private:
