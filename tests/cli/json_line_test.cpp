@@ -74,7 +74,8 @@ TEST(JsonLine, TakesTimeLevelAndMessageAndLeavesTheRest) {
 TEST(JsonLine, KeepsEveryDigit) {
   constexpr std::string_view kNumbers =
       R"({"a":18446744073709551615,"b":-9223372036854775808,"c":9007199254740993,"d":1.10,)"
-      R"("e":0.1000000000000000055511151231257827,"f":-0.0,"g":1E+2,"h":123456789012345678901234567890})";
+      R"("e":0.1000000000000000055511151231257827,"f":-0.0,"g":1E+2,)"
+      R"("h":123456789012345678901234567890})";
   EXPECT_EQ(shown(kNumbers), "- - [] " + std::string(kNumbers));
 }
 

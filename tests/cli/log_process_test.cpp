@@ -204,18 +204,20 @@ TEST_F(Log, TakesTheLevelFromTheLineAndLeavesItsWordThere) {
 
 // As pino, zap and structlog write them, each with its defaults.
 TEST_F(Log, MakesRecordsOfJsonLinesAndKeepsTheOthers) {
-  store(
-      R"({"level":40,"time":1787898912345,"pid":657,"hostname":"h1","msg":"slow","ms":9007199254740993})"
-      "\n"
-      R"({"level":"error","ts":1787898912.3456789,"logger":"pay","caller":"pay/card.go:42","msg":"refused","amount":9.90})"
-      "\r\n"
-      R"({"order": {"id": 42}, "event": "caf\u00e9", "level": "info", "timestamp": "2026-08-28T06:35:12.345678Z"})"
-      "\n"
-      R"({"msg":"no level","time":"yesterday"})"
-      "\n"
-      R"({"msg":"cut off)"
-      "\nTraceback: ERROR x\n",
-      {"--input", "json", "--level", "debug", "--context", "app"});
+  store(R"({"level":40,"time":1787898912345,"pid":657,"hostname":"h1","msg":"slow",)"
+        R"("ms":9007199254740993})"
+        "\n"
+        R"({"level":"error","ts":1787898912.3456789,"logger":"pay","caller":"pay/card.go:42",)"
+        R"("msg":"refused","amount":9.90})"
+        "\r\n"
+        R"({"order": {"id": 42}, "event": "caf\u00e9", "level": "info", )"
+        R"("timestamp": "2026-08-28T06:35:12.345678Z"})"
+        "\n"
+        R"({"msg":"no level","time":"yesterday"})"
+        "\n"
+        R"({"msg":"cut off)"
+        "\nTraceback: ERROR x\n",
+        {"--input", "json", "--level", "debug", "--context", "app"});
   const auto rows = stored_rows(file());
   EXPECT_THAT(messages(rows), ElementsAre("slow", "refused", "caf\xc3\xa9", "no level",
                                           R"({"msg":"cut off)", "Traceback: ERROR x"));
