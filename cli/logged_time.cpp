@@ -26,11 +26,11 @@ std::string_view take_digits(std::string_view& text) noexcept {
 
 // The milliseconds of `digits` behind the point.
 int thousandths(std::string_view digits) noexcept {
-  int milliseconds = 0;
+  int number = 0;
   for (std::size_t i = 0; i < 3; ++i) {
-    milliseconds = milliseconds * 10 + (i < digits.size() ? digits[i] - '0' : 0);
+    number = number * 10 + (i < digits.size() ? digits[i] - '0' : 0);
   }
-  return milliseconds;
+  return number;
 }
 
 // Takes `.345678`, if it is there; empty if no digit follows the point.
@@ -89,13 +89,13 @@ std::optional<WallTime> logged_time_of_text(std::string_view text) noexcept {
   }
   const auto time = parse_time_text({usual.data(), usual.size()});
   text.remove_prefix(kWholeSecondsBytes);
-  const auto milliseconds = take_fraction(text, ".,");
+  const auto fraction = take_fraction(text, ".,");
   const auto offset = offset_of(text);
-  if (!time || !milliseconds || !offset) {
+  if (!time || !fraction || !offset) {
     return std::nullopt;
   }
   return *time + std::chrono::seconds(is_leap_second ? 1 : 0) +
-         std::chrono::milliseconds(*milliseconds) - *offset;
+         std::chrono::milliseconds(*fraction) - *offset;
 }
 
 std::optional<WallTime> logged_time_of_number(std::string_view number) noexcept {
