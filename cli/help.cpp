@@ -61,12 +61,24 @@ Options:
                          error or critical (default: info)
   --level-from SOURCE    line: the first ERROR, [error] or error: among the first six
                          words of a line is its level; none: --level for all (default: line)
-  --input FORMAT         lines: every line is a message (default, and the only one so far)
+  --input FORMAT         lines: every line is a message (default); json: a line that is a
+                         JSON object is a record, see below
   --write-pause TIME     How long writes pause after an overload (default: 30s)
   --error-interval TIME  In a pause, one ERROR line is tried per this time (default: 5s)
   -h, --help             Show this text
 
 TIME is a whole number with its unit, from 1ms to 1h: 500ms, 30s, 2min.
+
+With --input json the row has of such a line, in each case from the first of these members
+that can be read:
+  created_at  time, timestamp, ts, @timestamp: a time of RFC 3339 with its offset, or a
+              number of s, ms, us or ns since 1970, by its size; else the time of reading
+  level       level, severity, levelname: a word, or 10 (trace) to 60 (fatal) as pino has
+              it; else that of --level, and with --level-from none always that
+  message     message, msg, event: a text; else empty
+  fields      All else as it stands. Of members with the same name the last one counts
+Any other line is a message, as with --input lines.
+
 At the end of its input it stays as long as rows go, and up to 15 s longer for D1: 10 s
 for an answer, 5 s for what is left. For a locked file, in a pause and after a signal it is
 5 s in all. SIGTERM, SIGINT or SIGHUP: what is in the pipe is still stored. A second one

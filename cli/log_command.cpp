@@ -8,6 +8,7 @@
 #include "cli/closing_line.h"
 #include "cli/failure.h"
 #include "cli/input.h"
+#include "cli/json_line.h"
 #include "cli/level_word.h"
 #include "cli/line_splitter.h"
 #include "cli/output.h"
@@ -54,13 +55,25 @@ class LineFeed {
                                                      : options_.level;
   }
 
-  void accept(std::string_view line, std::uint64_t line_bytes) noexcept {
-    RecordView record;
-    record.time = time_;
-    record.level = level_of(line);
+  void take_line(std::string_view line, std::uint64_t line_bytes) {
+    const bool is_whole = line_bytes == line.size();
+    if (is_whole && options_.input == InputFormat::kJson) {
+      if (const auto json = parse_json_line(line, options_.level_from)) {
+        accept({.time = json->time.value_or(time_),
+                .level = json->level.value_or(options_.level),
+                .message = json->message,
+                .fields = json->fields});
+        return;
+      }
+    }
+    accept({.time = time_,
+            .level = level_of(line),
+            .message = line,
+            .message_bytes = is_whole ? 0 : line_bytes});
+  }
+
+  void accept(RecordView record) noexcept {
     record.context = options_.context;
-    record.message = line;
-    record.message_bytes = line_bytes == line.size() ? 0 : line_bytes;
     pipeline_.wait_for_room(record);
     pipeline_.accept(record);  // What is shed is counted in the closing line.
   }
@@ -70,7 +83,7 @@ class LineFeed {
   WallTime time_{};
   LineSplitter splitter_;
   const LineSplitter::OnLine on_line_ = [this](std::string_view line, std::uint64_t line_bytes) {
-    accept(line, line_bytes);
+    take_line(line, line_bytes);
   };
 };
 

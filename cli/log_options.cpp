@@ -17,12 +17,12 @@ void add_level_source(CLI::App& command, LevelSource& target) {
   });
 }
 
-// So far it only lets a script say what it means, and tells that there is nothing else yet.
-void add_input(CLI::App& command) {
-  command.add_option_function<std::string>("--input", [](const std::string& text) {
-    if (text != "lines") {
-      refuse_value("--input", text, "is not supported by this version; use lines");
+void add_input(CLI::App& command, InputFormat& target) {
+  command.add_option_function<std::string>("--input", [&target](const std::string& text) {
+    if (text != "lines" && text != "json") {
+      refuse_value("--input", text, "is not known; use lines or json");
     }
+    target = text == "json" ? InputFormat::kJson : InputFormat::kLines;
   });
 }
 
@@ -35,7 +35,7 @@ void add_log_options(CLI::App& command, LogOptions& options) {
   command.add_option("--context", options.context);
   add_level(command, [&options](Level level) { options.level = level; });
   add_level_source(command, options.level_from);
-  add_input(command);
+  add_input(command, options.input);
   add_duration(command, "--write-pause", "30s", options.overload.write_pause);
   add_duration(command, "--error-interval", "5s", options.overload.error_interval);
 }

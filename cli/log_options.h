@@ -17,11 +17,17 @@ enum class LevelSource : unsigned char {
   kNone,  ///< LogOptions::level for every line.
 };
 
+enum class InputFormat : unsigned char {
+  kLines,  ///< Every line is a message.
+  kJson,   ///< A line that is a JSON object is a record, see parse_json_line.
+};
+
 struct LogOptions {
   DatabaseChoice database;
   std::string table = "logs";
   std::string context = "stdin";
   Level level = Level::kInfo;
+  InputFormat input = InputFormat::kLines;
   LevelSource level_from = LevelSource::kLine;
   OverloadPolicy overload = OverloadPolicy::reference();
 };

@@ -202,6 +202,51 @@ TEST_F(Log, TakesTheLevelFromTheLineAndLeavesItsWordThere) {
   EXPECT_EQ(rows[2].level, "WARN");
 }
 
+// As pino, zap and structlog write them, each with its defaults.
+TEST_F(Log, MakesRecordsOfJsonLinesAndKeepsTheOthers) {
+  store(R"({"level":40,"time":1787898912345,"pid":657,"hostname":"h1","msg":"slow",)"
+        R"("ms":9007199254740993})"
+        "\n"
+        R"({"level":"error","ts":1787898912.3456789,"logger":"pay","caller":"pay/card.go:42",)"
+        R"("msg":"refused","amount":9.90})"
+        "\r\n"
+        R"({"order": {"id": 42}, "event": "caf\u00e9", "level": "info", )"
+        R"("timestamp": "2026-08-28T06:35:12.345678Z"})"
+        "\n"
+        R"({"msg":"no level","time":"yesterday"})"
+        "\n"
+        R"({"msg":"cut off)"
+        "\nTraceback: ERROR x\n",
+        {"--input", "json", "--level", "debug", "--context", "app"});
+  const auto rows = stored_rows(file());
+  EXPECT_THAT(messages(rows), ElementsAre("slow", "refused", "caf\xc3\xa9", "no level",
+                                          R"({"msg":"cut off)", "Traceback: ERROR x"));
+  const std::vector<std::string> levels = {"WARN", "ERROR", "INFO", "DEBUG", "DEBUG", "ERROR"};
+  const std::vector<std::string> fields = {
+      R"({"pid":657,"hostname":"h1","ms":9007199254740993})",
+      R"({"logger":"pay","caller":"pay/card.go:42","amount":9.90})",
+      R"({"order":{"id": 42}})",
+      R"({"time":"yesterday"})",
+      "",
+      ""};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].level, levels.at(i));
+    EXPECT_EQ(rows[i].fields, fields.at(i));
+    EXPECT_EQ(rows[i].created_at == "2026-08-28T06:35:12.345Z", i < 3) << rows[i].created_at;
+    EXPECT_EQ(rows[i].context, "app");
+  }
+  EXPECT_EQ(query_number(file(), "SELECT fields->>'ms' FROM logs WHERE message = 'slow'"),
+            9007199254740993);
+}
+
+TEST_F(Log, CutsAJsonLineThatIsTooLongLikeAnyOther) {
+  store(R"({"msg":")" + std::string(2'500'000, 'x') + "\"}\n", {"--input", "json"});
+  const auto rows = stored_rows(file());
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_THAT(rows[0].message, StartsWith(R"({"msg":"xxx)"));
+  EXPECT_EQ(rows[0].fields, "{\"original_bytes\":2500010}");
+}
+
 TEST_F(Log, DoesAsItsOptionsSay) {
   store("ERROR x\n",
         {"--table", "my logs", "--context", "web", "--level", "debug", "--level-from", "none",
@@ -308,7 +353,7 @@ TEST_F(Log, RefusesValuesItCannotUseAndCreatesNothing) {
   }
   expect_refusal(log({"--level", "loud"}), {"--level", "loud", "info"});
   expect_refusal(log({"--level-from", "json"}), {"--level-from", "json", "none"});
-  expect_refusal(log({"--input", "json"}), {"--input", "json", "lines"});
+  expect_refusal(log({"--input", "xml"}), {"--input", "xml", "lines", "json"});
   expect_refusal(log({"--table", ""}), {"--table"});
   expect_refusal(log({"--table", std::string(65, 't')}), {"--table"});
   EXPECT_THAT(files(), IsEmpty());
