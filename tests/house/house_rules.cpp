@@ -30,6 +30,8 @@ const std::map<std::string, Names, std::less<>>& allowed_components() {
 const std::map<std::string, std::string, std::less<>>& public_header_owners() {
   static const std::map<std::string, std::string, std::less<>> owners = {
       {"clock.h", "base"},
+      {"field.h", "base"},
+      {"field_form.h", "base"},
       {"record.h", "base"},
       {"status.h", "base"},
       {"d1_database.h", "d1"},
