@@ -142,12 +142,22 @@ void append_duration(std::int64_t count, std::size_t decimals, JsonWriter& json)
   json.json((count < 0 ? "-" : "") + digits + '.' + (fraction.empty() ? "0" : fraction));
 }
 
+/// What std::throw_with_nested makes of a type is not its user's.
+std::string_view without_nesting(std::string_view type) noexcept {
+  for (const std::string_view wrapper : {"std::_Nested_exception<", "std::__nested<"}) {
+    if (type.starts_with(wrapper) && type.ends_with('>')) {
+      return type.substr(wrapper.size(), type.size() - wrapper.size() - 1);
+    }
+  }
+  return type;
+}
+
 /// A type's name as it stands in the source.
 void append_type_name(std::string_view mangled, JsonWriter& json) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
       abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), &std::free);
-  append_text(status == 0 && name ? std::string_view(name.get()) : mangled, json);
+  append_text(status == 0 && name ? without_nesting(name.get()) : mangled, json);
 }
 
 void append_value(std::string_view code, int depth_left, JsonWriter& json);

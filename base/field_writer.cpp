@@ -132,7 +132,16 @@ bool FieldBuffer::append(std::string_view encoded) noexcept {
     size_ += encoded.size();
     return true;
   } catch (...) {  // No memory: the record goes without these.
+    mark_cut();
     return false;
+  }
+}
+
+void FieldBuffer::mark_cut() noexcept {
+  if (capacity_ - size_ >= kSlackBytes) {  // Else it is marked already.
+    char* const begin = data_ + size_;
+    const char* const end = put_tag(put_text(begin, FieldTag::kName, kCutName), FieldTag::kTrue);
+    size_ += static_cast<std::size_t>(end - begin);
   }
 }
 
@@ -153,11 +162,7 @@ bool FieldWriter::member_or_cut(const Field& field) noexcept {
     return true;
   } catch (...) {
     out_.size_ = before;
-    if (out_.capacity_ - before >= kSlackBytes) {
-      char* const begin = out_.data_ + before;
-      const char* const end = put_tag(put_text(begin, FieldTag::kName, kCutName), FieldTag::kTrue);
-      out_.size_ += static_cast<std::size_t>(end - begin);
-    }
+    out_.mark_cut();
     return false;
   }
 }

@@ -181,7 +181,8 @@ class FieldBuffer {
   /// The code, for RecordView::encoded_fields. It may be kept, and joined to others; it is of use
   /// only to the same version of Spillway.
   [[nodiscard]] std::string_view view() const noexcept { return {data_, size_}; }
-  /// More code, of another buffer. False, and nothing is changed, when there is no memory.
+  /// More code, of another buffer. False when there is no memory: then `fields_cut` is there
+  /// instead.
   bool append(std::string_view encoded) noexcept;
   void clear() noexcept { size_ = 0; }
 
@@ -193,6 +194,7 @@ class FieldBuffer {
   /// Where `bytes` more may be written; throws std::bad_alloc.
   [[nodiscard]] char* room_for(std::size_t bytes);
   [[gnu::cold, gnu::noinline]] void grow(std::size_t bytes);
+  [[gnu::cold, gnu::noinline]] void mark_cut() noexcept;
 
   char* data_;
   std::size_t size_ = 0;

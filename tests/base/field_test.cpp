@@ -242,7 +242,7 @@ TEST(Field, AnExceptionTellsItsCauses) {
     }
   };
   const json two = json::parse(told([&] { nest(nest, 0); }))["error"];
-  EXPECT_THAT(two["type"].get<std::string>(), HasSubstr("std::runtime_error"));
+  EXPECT_EQ(two["type"], "std::runtime_error") << "and not what std::throw_with_nested made of it";
   EXPECT_EQ(two["what"], "level 0");
   EXPECT_EQ(two["cause"], (json{{"type", "std::out_of_range"}, {"what", "bottom"}}));
   const std::string deep = told([&] { nest(nest, 100); });

@@ -50,7 +50,10 @@ const std::map<std::string, std::string, std::less<>>& public_header_owners() {
       {"pipeline.h", "sinks"},
       {"retry_log.h", "sinks"},
       {"stats.h", "sinks"},
+      {"log_target.h", "logger"},
       {"logger.h", "logger"},
+      {"logger_spdlog.h", "logger"},
+      {"scoped_context.h", "logger"},
       {"retention.h", "retention"},
   };
   return owners;
