@@ -41,6 +41,15 @@ Number number_at(std::string_view code, std::size_t at) noexcept {
   return number;
 }
 
+std::size_t text_bytes(std::string_view code) noexcept {
+  const std::size_t bytes = number_at<std::uint8_t>(code, 1);
+  return bytes < kFieldLongText ? bytes : number_at<FieldTextBytes>(code, 2);
+}
+
+std::size_t head_bytes(std::string_view code) noexcept {
+  return field_head_bytes(number_at<std::uint8_t>(code, 1));
+}
+
 /// Bytes of a tag and what belongs to it alone.
 std::size_t part_bytes(std::string_view code) noexcept {
   switch (tag_of(code)) {
@@ -53,10 +62,14 @@ std::size_t part_bytes(std::string_view code) noexcept {
       return 1 + sizeof(float);
     case FieldTag::kDuration:
       return 1 + sizeof(std::int64_t) + 1;
+    case FieldTag::kInteger8:
+      return 1 + sizeof(std::int8_t);
+    case FieldTag::kInteger32:
+      return 1 + sizeof(std::int32_t);
     case FieldTag::kText:
     case FieldTag::kTypeName:
     case FieldTag::kName:
-      return 1 + sizeof(FieldTextBytes) + number_at<FieldTextBytes>(code, 1);
+      return head_bytes(code) + text_bytes(code);
     default:
       return 1;
   }
@@ -70,8 +83,7 @@ std::string_view take_part(std::string_view& code) noexcept {
 
 /// What a name or a text holds.
 std::string_view text_in(std::string_view part) noexcept {
-  constexpr std::size_t kBefore = 1 + sizeof(FieldTextBytes);
-  return part.size() < kBefore ? std::string_view() : part.substr(kBefore);
+  return part.substr(std::min(head_bytes(part), part.size()));
 }
 
 /// Takes one value with all that is in it. A kEnd that belongs to none is left alone.
@@ -201,6 +213,12 @@ void append_value(std::string_view code, int depth_left, JsonWriter& json) {
       return;
     case FieldTag::kTrue:
       json.value(true);
+      return;
+    case FieldTag::kInteger8:
+      json.value(std::int64_t{number_at<std::int8_t>(code, 1)});
+      return;
+    case FieldTag::kInteger32:
+      json.value(std::int64_t{number_at<std::int32_t>(code, 1)});
       return;
     case FieldTag::kInteger:
       json.value(number_at<std::int64_t>(code, 1));

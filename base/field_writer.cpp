@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 #include <typeinfo>
+#include <utility>
 
 namespace spillway {
 namespace {
@@ -27,7 +28,7 @@ constexpr int kConversionsMax = 2 * kFieldDepthMax;
 
 // Kept free for the member that says that there was no room.
 constexpr std::size_t kSlackBytes = 32;
-static_assert(1 + sizeof(FieldTextBytes) + kCutName.size() + 1 <= kSlackBytes);
+static_assert(field_head_bytes(kCutName.size()) + kCutName.size() + 1 <= kSlackBytes);
 
 char* put_bytes(char* at, const void* data, std::size_t bytes) noexcept {
   if (bytes > 0) {
@@ -49,7 +50,12 @@ char* put_number(char* at, Number number) noexcept {
 /// `text` must be short enough for its length to be written.
 char* put_text(char* at, FieldTag tag, std::string_view text) noexcept {
   at = put_tag(at, tag);
-  at = put_number(at, static_cast<FieldTextBytes>(text.size()));
+  if (text.size() < kFieldLongText) {
+    at = put_number(at, static_cast<std::uint8_t>(text.size()));
+  } else {
+    at = put_number(at, static_cast<std::uint8_t>(kFieldLongText));
+    at = put_number(at, static_cast<FieldTextBytes>(text.size()));
+  }
   return put_bytes(at, text.data(), text.size());
 }
 
@@ -210,8 +216,18 @@ void FieldWriter::write_number(FieldTag tag, Number number) {
   out_.size_ += 1 + sizeof number;
 }
 
+void FieldWriter::write_integer(std::int64_t number) {
+  if (std::in_range<std::int8_t>(number)) {
+    write_number(FieldTag::kInteger8, static_cast<std::int8_t>(number));
+  } else if (std::in_range<std::int32_t>(number)) {
+    write_number(FieldTag::kInteger32, static_cast<std::int32_t>(number));
+  } else {
+    write_number(FieldTag::kInteger, number);
+  }
+}
+
 void FieldWriter::put_short_text(FieldTag tag, std::string_view text) {
-  const std::size_t bytes = 1 + sizeof(FieldTextBytes) + text.size();
+  const std::size_t bytes = field_head_bytes(text.size()) + text.size();
   put_text(out_.room_for(bytes), tag, text);
   out_.size_ += bytes;
 }
@@ -238,9 +254,11 @@ void FieldWriter::write(const FieldValue& value) {
       return write_text({&letter, 1});
     }
     case Kind::kInteger:
-      return write_number(FieldTag::kInteger, value.payload_.integer);
+      return write_integer(value.payload_.integer);
     case Kind::kUnsigned:
-      return write_number(FieldTag::kUnsigned, value.payload_.bits);
+      return std::in_range<std::int64_t>(value.payload_.bits)
+                 ? write_integer(static_cast<std::int64_t>(value.payload_.bits))
+                 : write_number(FieldTag::kUnsigned, value.payload_.bits);
     case Kind::kFloat:
       return write_number(FieldTag::kFloat, value.payload_.short_real);
     case Kind::kDouble:

@@ -245,6 +245,7 @@ class FieldWriter {
   void write_tag(FieldTag tag);
   template <typename Number>
   void write_number(FieldTag tag, Number number);
+  void write_integer(std::int64_t number);
   void write_text(std::string_view text);
   void put_short_text(FieldTag tag, std::string_view text);
 

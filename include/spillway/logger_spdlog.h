@@ -11,7 +11,7 @@
 // gets the message as it is and real fields.
 //
 // This header is compiled with the spdlog of your program, 1.10 or newer, like
-// <spillway/database_sink.h>.
+// <spillway/database_sink.h>. It needs run-time type information.
 #pragma once
 
 #include <spillway/database_sink.h>

@@ -133,6 +133,14 @@ TEST(Field, EachTypeHasItsJson) {
       {std::uint8_t{255}, "255"},
       {static_cast<short>(-7), "-7"},
       {42, "42"},
+      {127, "127"},
+      {-129, "-129"},
+      {128U, "128"},
+      {2'147'483'647, "2147483647"},
+      {-2'147'483'649, "-2147483649"},
+      {4'294'967'296U, "4294967296"},
+      {kMost, "9223372036854775807"},
+      {std::uint64_t{1} << 63U, "9223372036854775808"},
       {9'007'199'254'740'993, "9007199254740993"},
       {kLeast, "-9223372036854775808"},
       {std::numeric_limits<std::uint64_t>::max(), "18446744073709551615"},
@@ -485,6 +493,15 @@ TEST(Field, EightTextsOf256BytesTakeNoMemory) {
   EXPECT_EQ(json_of({{"before", 1}, {"large", large}, {"after", 2}}),
             R"({"before":1,"large":")" + large + R"(","after":2})");
   EXPECT_GT(testing::allocations, before) << "or nothing is counted";
+}
+
+TEST(Field, TextsOfEveryLengthComeBackWhole) {
+  for (const std::size_t bytes : {0U, 1U, 254U, 255U, 256U, 65'535U, 65'536U, 1'000'000U}) {
+    const std::string text(bytes, 'x');
+    EXPECT_EQ(value_json(text), '"' + text + '"') << bytes;
+    const std::string name = text.substr(0, 1'000);
+    EXPECT_EQ(json_of({{name, 1}, {"after", 2}}), R"({")" + name + R"(":1,"after":2})") << bytes;
+  }
 }
 
 TEST(Field, WithoutMemoryThatFieldsAreMissingIsTold) {

@@ -10,8 +10,20 @@
 #include <vector>
 
 #include "tests/sinks/pipeline_fixture.h"
+#include "tests/support/replaced_new.h"
 
 namespace spillway::testing {
+namespace {
+
+thread_local std::size_t allocations = 0;
+
+}  // namespace
+
+bool on_allocation(std::size_t /*bytes*/) {
+  ++allocations;
+  return true;
+}
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -65,6 +77,17 @@ TEST_F(LoggerPipeline, TheTableHasTheTextsAsTheyAreAndTheValuesExactly) {
              "AND fields->>'text' = char(13, 10, 27) || '[2J' AND json_valid(fields) AND "
              "fields->>'$.\"\"' = 'empty'"),
       1);
+}
+
+TEST_F(LoggerPipeline, TheQueuesBlocksAreAllTheMemoryThatCallsTake) {
+  const Logger log = logger().with({{"service", "shop"}});
+  const std::string user = "somebody with a long name, who is not kept in a small string";
+  const std::size_t before = allocations;
+  for (int i = 0; i < 2'000; ++i) {
+    log.info("order placed", {{"order", i}, {"total", 9.99}, {"user", user}});
+  }
+  EXPECT_LT(allocations - before, 200U);
+  EXPECT_EQ(pipeline->close(30s).stored, 2'000U);
 }
 
 TEST_F(LoggerPipeline, OpensATableByItsUrl) {
