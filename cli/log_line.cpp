@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_writer.h"
+#include "base/visible_text.h"
 #include "cli/json_members.h"
-#include "cli/visible_text.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include "cli/result_text.h"
 
 #include "base/json_writer.h"
-#include "cli/visible_text.h"
+#include "base/visible_text.h"
 
 #include <algorithm>
 #include <array>

@@ -10,8 +10,8 @@ set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(DIRECTORY include/spillway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN *.h)
-install(TARGETS spillway_base spillway_d1 spillway_table spillway_sinks EXPORT spillwayTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS spillway_base spillway_d1 spillway_table spillway_sinks spillway_logger
+        EXPORT spillwayTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT spillwayTargets NAMESPACE spillway:: DESTINATION ${cmake_dir})
 
 if(SPILLWAY_BUILD_CLI)

@@ -23,15 +23,17 @@ struct Header {
   std::uint64_t message_bytes;
   std::uint64_t fields_bytes;
   Level level;
+  bool has_encoded_fields;
 };
 
-Header header_of(const RecordView& record) noexcept {
+Header header_of(const RecordView& record, std::size_t fields_bytes) noexcept {
   return {.time_ms = record.time.time_since_epoch().count(),
           .original_bytes = record.message_bytes,
           .context_bytes = record.context.size(),
           .message_bytes = record.message.size(),
-          .fields_bytes = record.fields.size(),
-          .level = record.level};
+          .fields_bytes = fields_bytes,
+          .level = record.level,
+          .has_encoded_fields = !record.encoded_fields.empty()};
 }
 
 Header read_header(const char* at) noexcept {
@@ -85,11 +87,12 @@ void RecordQueue::push(const RecordView& record) {
   Block& block = has_room ? blocks_.back() : block_for(needed);
   const std::size_t before = block.size();
   block.resize(before + needed);
-  const Header header = header_of(record);
+  const std::string_view fields = fields_of(record);
+  const Header header = header_of(record, fields.size());
   char* at = put(block.data() + before, &header, sizeof header);
   at = put(at, record.context.data(), record.context.size());
   at = put(at, record.message.data(), record.message.size());
-  put(at, record.fields.data(), record.fields.size());
+  put(at, fields.data(), fields.size());
   ++records_;
   bytes_ += needed;
   errors_ += record.level >= Level::kError ? 1 : 0;
@@ -121,13 +124,15 @@ RecordView RecordQueue::front() const noexcept {
   const Header header = read_header(entry);
   const char* const context = entry + sizeof header;
   const char* const message = context + header.context_bytes;
-  const char* const fields = message + header.message_bytes;
+  const std::string_view fields(message + header.message_bytes, header.fields_bytes);
+  const bool is_encoded = header.has_encoded_fields;
   return {.time = WallTime(std::chrono::milliseconds(header.time_ms)),
           .level = header.level,
           .context = {context, header.context_bytes},
           .message = {message, header.message_bytes},
-          .fields = {fields, header.fields_bytes},
-          .message_bytes = header.original_bytes};
+          .fields = is_encoded ? std::string_view() : fields,
+          .message_bytes = header.original_bytes,
+          .encoded_fields = is_encoded ? fields : std::string_view()};
 }
 
 void RecordQueue::pop() noexcept {

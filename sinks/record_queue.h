@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <string_view>
 #include <vector>
 
 namespace spillway {
@@ -20,7 +21,7 @@ class RecordQueue {
  public:
   /// What a record of these texts takes.
   [[nodiscard]] static std::size_t bytes_of(const RecordView& record) noexcept {
-    return kHeaderBytes + record.context.size() + record.message.size() + record.fields.size();
+    return kHeaderBytes + record.context.size() + record.message.size() + fields_of(record).size();
   }
 
   /// Copies the record to the end. Only allocation can fail, and then nothing has changed.
@@ -40,6 +41,9 @@ class RecordQueue {
 
  private:
   using Block = std::vector<char>;
+  [[nodiscard]] static std::string_view fields_of(const RecordView& record) noexcept {
+    return record.encoded_fields.empty() ? record.fields : record.encoded_fields;
+  }
   // Out of the way of push, which most often needs none of it.
   [[nodiscard, gnu::cold, gnu::noinline]] Block& block_for(std::size_t needed);
   void append_block(Block&& block);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "table/record.h"
 
+#include <spillway/field.h>
+
 #include "base/json_writer.h"
 #include "base/utf8.h"
 
@@ -32,6 +34,14 @@ std::string object_with(std::string_view key, std::uint64_t number) {
   std::string object;
   JsonWriter(object).begin_object().key(key).value(number).end_object();
   return object;
+}
+
+/// JSON that Spillway makes is storable as it is.
+std::string storable_encoded_fields(std::string_view encoded) {
+  std::string stored;
+  append_fields_json(encoded, stored);
+  return stored.size() > kFieldsBytesMax ? object_with("original_fields_bytes", stored.size())
+                                         : stored;
 }
 
 std::string storable_fields(std::string_view fields) {
@@ -68,7 +78,9 @@ Record make_record(const RecordView& view, std::int64_t seq) {
                 .level = view.level,
                 .context = storable_context(view.context),
                 .message = {},
-                .fields = storable_fields(view.fields)};
+                .fields = view.encoded_fields.empty()
+                              ? storable_fields(view.fields)
+                              : storable_encoded_fields(view.encoded_fields)};
   const std::size_t room =
       kRowTextBytesMax - kMarkerBytesMax - record.context.size() - record.fields.size();
   const bool is_whole = append_storable_text(view.message, room, record.message);

@@ -153,6 +153,9 @@ class DatabaseSink final : public spdlog::sinks::sink {
                        .message = view(message.payload)});
   }
 
+  /// The same for a record that may have fields, such as a Logger's (logger_spdlog.h).
+  void accept(const RecordView& record) noexcept { pipeline_->accept(record); }
+
   /// Wakes the sink, so that what was logged so far goes without waiting for a fuller batch, and
   /// returns at once.
   void flush() noexcept override { static_cast<void>(flush(std::chrono::milliseconds(0))); }

@@ -41,6 +41,9 @@ struct RecordView {
   std::string_view fields = {};
   /// Bytes of the whole message when `message` is only its beginning; 0 when it is all there.
   std::uint64_t message_bytes = 0;
+  /// What encode_fields made (field.h), in place of `fields`: JSON is made of it on the pipeline's
+  /// own thread. When it is not empty, `fields` counts for nothing.
+  std::string_view encoded_fields = {};
 };
 
 }  // namespace spillway

@@ -95,6 +95,24 @@ TEST_F(SinkExamples, TheConsoleHasItsLinesWhateverTheLevelOfTheDatabase) {
             "ERROR shop: payment 42 failed: card declined\n");
 }
 
+TEST_F(SinkExamples, TheStructuredLoggerHasItsFieldsInBothPlaces) {
+  const std::string payment = R"({"type":"std::runtime_error","what":"cannot charge 4242",)"
+                              R"("cause":{"type":"std::out_of_range","what":"no such card"}})";
+  EXPECT_EQ(output_of("structured"),
+            "info  shop.orders: order placed request=r-17 region=eu order=42 total=9.99 "
+            "item={\"name\":\"blue lamp\",\"count\":2} tags=[\"new\",1]\n"
+            "error shop.orders: payment failed request=r-17 region=eu error=" +
+                payment +
+                " token=\"[redacted]\"\n"
+                "debug shop: logged from now on after=1.5\n");
+  EXPECT_EQ(table(),
+            "INFO shop.orders: order placed\n"
+            "ERROR shop.orders: payment failed\n"
+            "DEBUG shop: logged from now on\n");
+  EXPECT_EQ(value("SELECT fields FROM logs WHERE level = 'ERROR'"),
+            R"({"request":"r-17","region":"eu","error":)" + payment + R"(,"token":"[redacted]"})");
+}
+
 TEST_F(SinkExamples, TheConsoleHasItsLinesWhenTheDatabaseCannotBeUsed) {
   break_the_database();
   const ProcessResult result = run(program("console_and_database"));

@@ -30,6 +30,8 @@ const std::map<std::string, Names, std::less<>>& allowed_components() {
 const std::map<std::string, std::string, std::less<>>& public_header_owners() {
   static const std::map<std::string, std::string, std::less<>> owners = {
       {"clock.h", "base"},
+      {"field.h", "base"},
+      {"field_form.h", "base"},
       {"record.h", "base"},
       {"status.h", "base"},
       {"d1_database.h", "d1"},
@@ -48,7 +50,10 @@ const std::map<std::string, std::string, std::less<>>& public_header_owners() {
       {"pipeline.h", "sinks"},
       {"retry_log.h", "sinks"},
       {"stats.h", "sinks"},
+      {"log_target.h", "logger"},
       {"logger.h", "logger"},
+      {"logger_spdlog.h", "logger"},
+      {"scoped_context.h", "logger"},
       {"retention.h", "retention"},
   };
   return owners;

@@ -135,6 +135,7 @@ TEST(Layout, BuildsEveryExampleAndShowsNoOtherCode) {
   std::vector<SourceFile> examples;
   std::transform(paths.begin(), paths.end(), std::back_inserter(examples), read);
   report(check_samples(read("README.md"), examples));
+  report(check_samples(read("docs/logger.md"), examples));
 }
 
 TEST(Layout, RunsEveryTestFile) {

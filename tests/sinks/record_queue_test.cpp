@@ -44,6 +44,22 @@ TEST(RecordQueue, GivesBackEveryFieldUnchanged) {
   EXPECT_EQ(front.message_bytes, 3'000'000U);
 }
 
+TEST(RecordQueue, KeepsEncodedFieldsApartFromJsonAndCountsTheirBytes) {
+  RecordQueue queue;
+  queue.push({.message = "a", .fields = "ignored", .encoded_fields = "\v\0code"sv});
+  queue.push({.message = "b", .fields = "{}"});
+  EXPECT_EQ(queue.front().encoded_fields, "\v\0code"sv);
+  EXPECT_EQ(queue.front().fields, "");
+  const std::size_t bytes = queue.bytes();
+  EXPECT_EQ(bytes, RecordQueue::bytes_of({.message = "abbbbb", .encoded_fields = "xxxx"}) +
+                       RecordQueue::bytes_of({}));
+  queue.pop();
+  EXPECT_EQ(queue.front().fields, "{}");
+  EXPECT_EQ(queue.front().encoded_fields, "");
+  queue.pop();
+  EXPECT_EQ(queue.bytes(), 0U);
+}
+
 TEST(RecordQueue, KeepsTheOrderOverManyBlocksAndAppends) {
   RecordQueue queue;
   std::vector<std::string> expected;

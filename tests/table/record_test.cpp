@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "table/record.h"
 
+#include <spillway/field.h>
+
 #include <gtest/gtest.h>
 
 #include "base/utf8.h"
@@ -114,6 +116,23 @@ TEST(MakeRecord, ReplacesFieldsThatAreTooLarge) {
   EXPECT_EQ(record_of("short", fields).message, "short");
   EXPECT_EQ(record_of(std::string(2 * kMegabyte, 'm'), fields).fields,
             R"({"original_bytes":2000000,"original_fields_bytes":2000008})");
+}
+
+TEST(MakeRecord, MakesJsonOfEncodedFields) {
+  const std::string megabyte(kMegabyte, 'x');
+  const auto fields_of = [](std::string_view message, std::initializer_list<Field> fields) {
+    FieldBuffer buffer;
+    EXPECT_TRUE(encode_fields(fields, Redaction::standard(), buffer));
+    const Record record = make_record(
+        {.message = message, .fields = "counts for nothing", .encoded_fields = buffer.view()}, 1);
+    EXPECT_LE(text_bytes(record), kRowTextBytesMax);
+    return record.fields;
+  };
+  EXPECT_EQ(fields_of("m", {{"order", 42}, {"original_bytes", 1}}),
+            R"({"order":42,"original_bytes_":1})");
+  EXPECT_EQ(fields_of(megabyte + megabyte, {{"a", 1}}), R"({"original_bytes":2000000,"a":1})");
+  EXPECT_EQ(fields_of(megabyte + megabyte, {{"a", megabyte}, {"b", megabyte}}),
+            R"({"original_bytes":2000000,"original_fields_bytes":2000015})");
 }
 
 TEST(MakeRecord, LargeFieldsAndALargeMessageShareTheRow) {

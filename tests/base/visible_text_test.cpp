@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/visible_text.h"
+#include "base/visible_text.h"
 
 #include <gtest/gtest.h>
 
