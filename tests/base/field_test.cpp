@@ -465,6 +465,7 @@ TEST(Field, EightTextsOf256BytesTakeNoMemory) {
   const std::string name(30, 'n');
   const std::vector<int> list(20, 7);
   const std::runtime_error error("failed");
+  const Redaction& redaction = Redaction::standard();  // Made at the first call.
   const std::size_t before = testing::allocations;
   FieldBuffer texts;
   EXPECT_TRUE(encode_fields({{name, text},
@@ -475,7 +476,7 @@ TEST(Field, EightTextsOf256BytesTakeNoMemory) {
                              {name, text},
                              {name, text},
                              {name, text}},
-                            Redaction::standard(), texts));
+                            redaction, texts));
   FieldBuffer others;
   EXPECT_TRUE(encode_fields({{"a", 1},
                              {"b", 2.5},
@@ -487,7 +488,7 @@ TEST(Field, EightTextsOf256BytesTakeNoMemory) {
                              {"i", shop::Order{1, text}},
                              {"j", list},
                              {"k", error}},
-                            Redaction::standard(), others));
+                            redaction, others));
   EXPECT_EQ(testing::allocations - before, 0U);
   const std::string large(100'000, 'x');
   EXPECT_EQ(json_of({{"before", 1}, {"large", large}, {"after", 2}}),
@@ -509,11 +510,12 @@ TEST(Field, WithoutMemoryThatFieldsAreMissingIsTold) {
     GTEST_SKIP() << "the sanitizer's allocator cannot be replaced";
   }
   const std::string large(100'000, 'x');
+  const Redaction& redaction = Redaction::standard();  // Made at the first call.
   for (const std::string& first : {"x"s, std::string(4'020, 'x')}) {
     FieldBuffer buffer;
     testing::allocations_left = 0;
     const bool is_whole =
-        encode_fields({{"a", first}, {"b", {1, large}}, {"c", 2}}, Redaction::standard(), buffer);
+        encode_fields({{"a", first}, {"b", {1, large}}, {"c", 2}}, redaction, buffer);
     testing::allocations_left = std::numeric_limits<std::size_t>::max();
     EXPECT_FALSE(is_whole);
     EXPECT_EQ(json_of(buffer.view()), R"({"a":")" + first + R"(","fields_cut":true})");

@@ -158,6 +158,7 @@ class SteppedDatabase final : public Database {
   [[nodiscard]] Result<std::vector<StatementResult>> execute(
       std::span<const Statement> statements, const ExecuteOptions& options) override {
     constexpr std::string_view kStep = "PRAGMA incremental_vacuum(";
+    std::chrono::milliseconds took{0};
     for (const Statement& statement : statements) {
       if (!statement.sql.starts_with(kStep)) {
         continue;
@@ -166,9 +167,14 @@ class SteppedDatabase final : public Database {
         return failure->second;
       }
       steps.push_back(std::stoll(statement.sql.substr(kStep.size())));
-      clock_.advance(a_page * steps.back());
+      took = a_page * steps.back();
+      clock_.advance(took);
     }
-    return inner_.execute(statements, options);
+    auto results = inner_.execute(statements, options);
+    if (results) {
+      results.value().back().meta.duration += took;
+    }
+    return results;
   }
   [[nodiscard]] DatabaseTraits traits() const override { return inner_.traits(); }
 
@@ -229,7 +235,7 @@ TEST_F(ReclaimTest, MakesTheFileSmallInBoundedSteps) {
   EXPECT_EQ(free_pages(), 0);
   ASSERT_FALSE(database->steps.empty());
   EXPECT_EQ(database->steps.front(), 64);
-  EXPECT_THAT(database->steps, AllOf(Each(Le(1'000)), Contains(1'000)));
+  EXPECT_THAT(database->steps, AllOf(Each(Le(400)), Contains(400)));
   file.reset();  // The last one to close moves the log into the file.
   EXPECT_LE(bytes_of(path), peak / 5);
   EXPECT_EQ(reclaimed.bytes, peak - bytes_of(path));
