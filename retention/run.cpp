@@ -337,9 +337,18 @@ Run::Stop Run::walk(Segment segment, bool is_by_age) {
   while (!walk.is_done()) {
     const std::int64_t written = database_.cost().rows_written;
     Stop stop = budget_.stopped(last_chunk_took_);
-    stop = stop ? stop : budget_.used_up(report_.deleted, written);
     if (stop) {
       return stop;
+    }
+    if (Stop used_up = budget_.used_up(report_.deleted, written)) {
+      const auto has_more = walk.has_more();
+      if (!has_more || *has_more) {
+        return has_more ? used_up : verdict(has_more.error());
+      }
+      if (is_by_age) {  // It was just enough.
+        course_->on_place(walk.segment(), std::nullopt);
+      }
+      return std::nullopt;
     }
     const SteadyTime begin = world_.clock.steady_now();
     auto step = walk.next(budget_.rows_left(report_.deleted, written));

@@ -221,15 +221,22 @@ Status Walk::settle_archive(const Range& range) {
     // The chunk stays unsettled: the next run asks, of what is on disk.
     return is_ours ? lost_lease() : is_ours.error();
   }
+  const Result<bool> is_there = has_expired(range);
+  if (!is_there) {
+    return is_there.error();
+  }
+  return *is_there ? parts_.archive->take_back() : parts_.archive->confirm();
+}
+
+Result<bool> Walk::has_more() { return has_expired(segment_.range); }
+
+Result<bool> Walk::has_expired(const Range& range) {
   const Condition where = parts_.form.in(range).and_also(expired_by_any());
-  Result<std::vector<StatementResult>> left = execute(
+  const Result<std::vector<StatementResult>> left = execute(
       {statement_of("SELECT 1 FROM " + parts_.form.table() + " WHERE " + where.sql + " LIMIT 1",
                     where.values)},
       true);
-  if (!left) {
-    return left.error();
-  }
-  return left->front().rows.empty() ? parts_.archive->confirm() : parts_.archive->take_back();
+  return left ? Result<bool>(!left->front().rows.empty()) : left.error();
 }
 
 Condition Walk::expired_by_any() const {

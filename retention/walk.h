@@ -65,6 +65,8 @@ class Walk {
   [[nodiscard]] bool is_done() const noexcept { return is_done_; }
   /// The next chunk, in which at most `rows_max` rows go, or why there is none.
   [[nodiscard]] std::variant<Chunk, Verdict> next(std::int64_t rows_max);
+  /// Whether the rest of the segment holds a row that the rules let go.
+  [[nodiscard]] Result<bool> has_more();
   /// The key of the last row that the walk has passed; empty: none yet, or it is done.
   [[nodiscard]] const std::optional<Row>& place() const noexcept { return segment_.range.beyond; }
   [[nodiscard]] const Segment& segment() const noexcept { return segment_; }
@@ -93,6 +95,7 @@ class Walk {
   /// After an answer that was lost: what was archived is confirmed if the rows are gone, and else
   /// dropped, once nothing can delete them any more.
   [[nodiscard]] Status settle_archive(const Range& range);
+  [[nodiscard]] Result<bool> has_expired(const Range& range);
   [[nodiscard]] Condition expired_by_any() const;
   void pass(const Part& part);
 
