@@ -118,6 +118,7 @@ class Run {
   [[nodiscard]] Stop walk_all();
   [[nodiscard]] Stop walk_beyond_max_rows();
   [[nodiscard]] Stop walk(Segment segment, bool is_by_age);
+  [[nodiscard]] Stop used_up(Walk& walk, std::int64_t written) const;
   void absorb(const Chunk& chunk);
   [[nodiscard]] Stop between_chunks(const Walk& walk);
   void tell_progress(const Walk& walk) const;
@@ -340,15 +341,12 @@ Run::Stop Run::walk(Segment segment, bool is_by_age) {
     if (stop) {
       return stop;
     }
-    if (Stop used_up = budget_.used_up(report_.deleted, written)) {
-      const auto has_more = walk.has_more();
-      if (!has_more || *has_more) {
-        return has_more ? used_up : verdict(has_more.error());
-      }
-      if (is_by_age) {  // It was just enough.
+    if (budget_.used_up(report_.deleted, written)) {
+      stop = used_up(walk, written);
+      if (!stop && is_by_age) {
         course_->on_place(walk.segment(), std::nullopt);
       }
-      return std::nullopt;
+      return stop;
     }
     const SteadyTime begin = world_.clock.steady_now();
     auto step = walk.next(budget_.rows_left(report_.deleted, written));
@@ -366,6 +364,15 @@ Run::Stop Run::walk(Segment segment, bool is_by_age) {
     }
   }
   return std::nullopt;
+}
+
+// Empty: it was just enough, nothing of the segment is left.
+Run::Stop Run::used_up(Walk& walk, std::int64_t written) const {
+  const auto has_more = walk.has_more();
+  if (!has_more) {
+    return verdict(has_more.error());
+  }
+  return *has_more ? budget_.used_up(report_.deleted, written) : std::nullopt;
 }
 
 void Run::absorb(const Chunk& chunk) {

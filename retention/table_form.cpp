@@ -68,10 +68,9 @@ std::vector<std::string> primary_key(std::vector<FoundColumn> columns) {
   std::erase_if(columns, [](const FoundColumn& column) { return column.key_position == 0; });
   std::sort(columns.begin(), columns.end(),
             [](const auto& a, const auto& b) { return a.key_position < b.key_position; });
-  std::vector<std::string> names;
-  for (const FoundColumn& column : columns) {
-    names.push_back(quoted_name(column.name));
-  }
+  std::vector<std::string> names(columns.size());
+  std::transform(columns.begin(), columns.end(), names.begin(),
+                 [](const FoundColumn& column) { return quoted_name(column.name); });
   return names;
 }
 
