@@ -13,7 +13,7 @@ namespace spillway::retention {
 
 struct ChunkLimits {
   std::int64_t first = 1'000;
-  std::int64_t max = 10'000;
+  std::int64_t max = 5'000;
   std::chrono::microseconds target = std::chrono::milliseconds(50);
 };
 
