@@ -118,6 +118,7 @@ class Run {
   [[nodiscard]] Stop walk_all();
   [[nodiscard]] Stop walk_beyond_max_rows();
   [[nodiscard]] Stop walk(Segment segment, bool is_by_age);
+  [[nodiscard]] bool is_all_gone(Walk& walk, bool is_by_age);
   void absorb(const Chunk& chunk);
   [[nodiscard]] Stop between_chunks(const Walk& walk);
   void tell_progress(const Walk& walk) const;
@@ -339,7 +340,7 @@ Run::Stop Run::walk(Segment segment, bool is_by_age) {
     Stop stop = budget_.stopped(last_chunk_took_);
     stop = stop ? stop : budget_.used_up(report_.deleted, written);
     if (stop) {
-      return stop;
+      return is_all_gone(walk, is_by_age) ? std::nullopt : stop;
     }
     const SteadyTime begin = world_.clock.steady_now();
     auto step = walk.next(budget_.rows_left(report_.deleted, written));
@@ -357,6 +358,22 @@ Run::Stop Run::walk(Segment segment, bool is_by_age) {
     }
   }
   return std::nullopt;
+}
+
+// The number that a guard asked for is mostly that of all rows that go, and then nothing stopped
+// the run.
+bool Run::is_all_gone(Walk& walk, bool is_by_age) {
+  if (!options_.allow_delete || report_.deleted < *options_.allow_delete || budget_.stopped()) {
+    return false;
+  }
+  const Result<bool> ends = walk.ends_here();
+  if (!ends || !*ends) {
+    return false;
+  }
+  if (is_by_age) {
+    course_->on_place(walk.segment(), std::nullopt);
+  }
+  return true;
 }
 
 void Run::absorb(const Chunk& chunk) {

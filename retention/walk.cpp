@@ -52,6 +52,19 @@ std::variant<Chunk, Verdict> Walk::next(std::int64_t rows_max) {
   }
 }
 
+Result<bool> Walk::ends_here() {
+  const Part rest{segment_.range, true};
+  const auto next = nth_key(parts_.form.in(rest.range).and_also(expired_by_any()), 1);
+  if (!next) {
+    return next.error();
+  }
+  if (*next) {
+    return false;
+  }
+  pass(rest);
+  return true;
+}
+
 void Walk::pass(const Part& part) {
   is_done_ = part.is_last;
   segment_.range.beyond = part.is_last ? std::nullopt : part.range.last;

@@ -65,6 +65,8 @@ class Walk {
   [[nodiscard]] bool is_done() const noexcept { return is_done_; }
   /// The next chunk, in which at most `rows_max` rows go, or why there is none.
   [[nodiscard]] std::variant<Chunk, Verdict> next(std::int64_t rows_max);
+  /// Reads all of the segment that is left. If no row in it goes, the walk is done, and this true.
+  [[nodiscard]] Result<bool> ends_here();
   /// The key of the last row that the walk has passed; empty: none yet, or it is done.
   [[nodiscard]] const std::optional<Row>& place() const noexcept { return segment_.range.beyond; }
   [[nodiscard]] const Segment& segment() const noexcept { return segment_; }
