@@ -101,7 +101,7 @@ class RetentionCall {
     const WallTime now = options_.run.now.value_or(Clock::system().wall_now());
     switch (options_.command) {
       case RetentionCommand::kRun:
-        return tell(outcome_of(run(database), subject_));
+        return tell(run(database));
       case RetentionCommand::kPlan:
         return tell(retention::plan(database, options_.run, options_.is_exact, now, limits_));
       case RetentionCommand::kCheck:
@@ -159,6 +159,15 @@ class RetentionCall {
     const bool is_silent = options_.is_quiet && (end == End::kDone || !options_.is_json);
     const bool is_told = is_silent || write_out(all);
     return is_told || end != End::kDone ? end : End::kError;
+  }
+
+  [[nodiscard]] End tell(retention::Report report) const {
+    Verdict& verdict = report.verdict;
+    const bool can_help = verdict.end == End::kError || verdict.end == End::kUnavailable;
+    if (can_help && !verdict.failure.is_ok()) {
+      verdict.why = explained(verdict.failure, Effect::kReads);
+    }
+    return tell(outcome_of(report, subject_));
   }
 
   // All of this may be repeated, so that nobody is warned of it. And where restoring is stopped,

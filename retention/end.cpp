@@ -10,13 +10,13 @@ Verdict verdict_of(const Status& failure) {
     case StatusCode::kTransient:
     case StatusCode::kLost:
     case StatusCode::kQuota:
-      return {End::kUnavailable, failure.message()};
+      return {End::kUnavailable, failure.message(), failure};
     case StatusCode::kInvalidArgument:
-      return {End::kUsage, failure.message()};
+      return {End::kUsage, failure.message(), failure};
     case StatusCode::kCancelled:
-      return {End::kStopped, failure.message()};
+      return {End::kStopped, failure.message(), failure};
     default:
-      return {End::kError, failure.message()};
+      return {End::kError, failure.message(), failure};
   }
 }
 

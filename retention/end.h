@@ -25,6 +25,7 @@ enum class End : std::uint8_t {
 struct Verdict {
   End end = End::kDone;
   std::string why = {};
+  Status failure = {};  ///< Of the database, if that is why.
 };
 
 /// For a failure of the database.

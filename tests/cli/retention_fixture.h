@@ -89,15 +89,10 @@ class RetentionFile : public ::testing::Test {
     std::ifstream stream(file(name), std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  // Without SQLite's own: a connection that may only read cannot remove the log of a file that is
-  // in WAL mode.
   [[nodiscard]] std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
-      const std::string name = entry.path().filename();
-      if (!name.ends_with("-wal") && !name.ends_with("-shm")) {
-        names.push_back(name);
-      }
+      names.push_back(entry.path().filename());
     }
     return names;
   }

@@ -50,6 +50,7 @@ class RetentionProgram : public RetentionFile {
 
 TEST_F(RetentionProgram, CreatesNothingUnderAWrongName) {
   make_table();
+  execute_sql(file(), "PRAGMA journal_mode = DELETE");  // Readers of a log make its files.
   std::filesystem::create_directory(file("folder"));
   std::ofstream(file("text")) << std::string(5'000, 'x');
   const std::string before = content();
@@ -227,6 +228,14 @@ TEST_F(RetentionProgram, IsRefusedWhereAllWouldGoAndDoesItWhenItIsMeant) {
   const ProcessResult meant = run_on_file({"--allow-delete", "2000"});
   EXPECT_EQ(meant.exit_code, 0) << "with the very number that it asked for: " << meant.err;
   EXPECT_EQ(rows(), 0);
+
+  // Others that it is not for come after them.
+  add_expired(2'000);
+  add_rows(100, "now", "-3 days");
+  add_rows(5, "now", "-3 days", "DEBUG");
+  const ProcessResult first = run_on_file({"--keep-level", "DEBUG=2d", "--allow-delete", "2005"});
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(rows(), 100);
 }
 
 // What is said.
@@ -251,11 +260,19 @@ TEST_F(RetentionProgram, PlansWithoutLeavingATrace) {
   EXPECT_EQ(json_number(counted.out, "$.rules[0].rows"), 300) << counted.out;
   EXPECT_EQ(json_number(counted.out, "$.rules[1].rows"), 200) << counted.out;
   EXPECT_EQ(content(), before);
+  // What SQLite puts beside a file for its readers is empty, and goes with the next writer.
+  EXPECT_THAT(content("x.db-wal"), IsEmpty());
+  EXPECT_EQ(run_on_file().exit_code, 0);
+  EXPECT_THAT(files(), ElementsAre("x.db"));
+
+  execute_sql(file(), "PRAGMA journal_mode = DELETE");
+  EXPECT_EQ(run(exact).exit_code, 0);
   EXPECT_THAT(files(), ElementsAre("x.db"));
 }
 
 TEST_F(RetentionProgram, ChecksWhetherThisPolicyIsMet) {
   make_table();
+  execute_sql(file(), "PRAGMA journal_mode = DELETE");
   add_expired(10);
   add_fresh(10);
   const ProcessOptions check = on_file("check", {"--keep", "30d"});

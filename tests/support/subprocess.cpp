@@ -181,6 +181,18 @@ void Subprocess::close_stdin() {
 
 void Subprocess::send_signal(int number) const { checked(kill(pid_, number), "kill"); }
 
+bool Subprocess::halt() const {
+  send_signal(SIGSTOP);
+  siginfo_t info = {};
+  // Its end is left for `wait`.
+  checked(waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT), "waitid");
+  const bool stands = info.si_code == CLD_STOPPED;
+  if (stands) {
+    checked(waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED), "waitid");
+  }
+  return stands;
+}
+
 std::string Subprocess::out() const { return content_of(out_.get()); }
 
 std::string Subprocess::err() const { return content_of(err_.get()); }

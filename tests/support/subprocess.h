@@ -53,6 +53,8 @@ class Subprocess {
   bool feed(std::string_view bytes);
   void close_stdin();
   void send_signal(int number) const;
+  /// Sends SIGSTOP, and returns once it stands still; false: it has ended.
+  [[nodiscard]] bool halt() const;
 
   /// What it has said so far.
   [[nodiscard]] std::string out() const;
