@@ -29,7 +29,7 @@ The policy (run, plan, check; at least one of them):
   --keep TIME          How long rows are kept
   --keep-level LEVEL=TIME
                        How long rows of this level are; as often as there are levels
-  --max-rows N         The newest N stay, whatever their age allows
+  --max-rows N         Beside that only the newest N stay, of whatever level
   --time-column NAME   Where the time stands in a table that others made, if not in
                        created_at beside level and message; with it --allow-delete is
                        required
@@ -71,8 +71,8 @@ Others than its owner must not be able to write to it.
 --now, --dry-run, --exact and --config itself stand in no file.
 
 A run is refused where it would be a mistake: the clock is wrong, the table has stood
-still and all of it would go, or nearly all because the policy was changed. plan says so
-too; --allow-delete lets it through.
+still and all of it would go, or nearly all because the policy was changed. plan --exact says
+so too; --allow-delete lets it through.
 
 SIGTERM, SIGINT or SIGHUP: the run ends within 2 s, and what it deleted stays deleted.
 

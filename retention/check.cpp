@@ -27,6 +27,10 @@ std::string fault_of(const LoadedState& loaded, const std::string& policy, WallT
   if (!state.met) {
     return "no run has met this policy yet; the last one is of " + time_text(*state.at);
   }
+  if (loaded.restored && *loaded.restored >= *state.met) {
+    return "rows were put back at " + time_text(*loaded.restored) +
+           ", and no run has met the policy since";
+  }
   if (*state.met > now) {
     return "the last run that met this policy is of " + time_text(*state.met) +
            ", which is later than now, " + time_text(now) + ": a clock was or is wrong";

@@ -201,6 +201,7 @@ Verdict Run::work() {
   if (!stop) {
     stop = walk_all();
   }
+  report_.oldest.reset();  // It was the oldest before.
   Verdict verdict = stop ? *std::move(stop) : conclude();
   if (verdict.end == End::kStopped && !budget_.is_told_to_stop()) {
     tell_whether_falling_behind();
