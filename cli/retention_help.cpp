@@ -71,8 +71,8 @@ Others than its owner must not be able to write to it.
 --now, --dry-run, --exact and --config itself stand in no file.
 
 A run is refused where it would be a mistake: the clock is wrong, the table has stood
-still and all of it would go, or nearly all because the policy was changed. plan --exact says
-so too; --allow-delete lets it through.
+still and all of it would go, or nearly all because the policy was changed. plan --exact
+says so too; --allow-delete lets it through.
 
 SIGTERM, SIGINT or SIGHUP: the run ends within 2 s, and what it deleted stays deleted.
 

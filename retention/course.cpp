@@ -53,6 +53,8 @@ Course::Course(const LoadedState& before, const Policy& policy, bool is_own, Wal
     state_.oldest = before.state.oldest;
   }
   is_full_walk_ = !is_own || !is_same_policy || is_full_walk_due(before, now) || state_.place;
+  // A clock that was ahead once has left marks that would hide rows for as long.
+  std::erase_if(state_.watermarks, [now](const auto& mark) { return mark.second > now; });
   marks_ = state_.watermarks;
   is_full_walk_ = is_full_walk_ || (ends.oldest && is_late(*ends.oldest, rules_, marks_));
   if (is_restored_since(before, state_.at)) {

@@ -7,7 +7,6 @@
 #include "d1/sqlite_connection.h"
 #include "d1/sqlite_file.h"
 #include "retention/chunk_size.h"
-#include "retention/held_for.h"
 
 #include <sqlite3.h>
 
@@ -84,24 +83,18 @@ Result<Checkpoint> checkpoint(SqliteConnection& connection, const char* sql) {
 
 // Numbers that one PRAGMA each answers, read in one transaction.
 template <std::size_t N>
-struct Numbers {
-  std::array<std::int64_t, N> values{};
-  std::chrono::microseconds took{0};
-};
-
-template <std::size_t N>
-Result<Numbers<N>> numbers_of(Database& database, const std::array<Statement, N>& statements,
-                              const ExecuteOptions& options) {
+Result<std::array<std::int64_t, N>> numbers_of(Database& database,
+                                               const std::array<Statement, N>& statements,
+                                               const ExecuteOptions& options) {
   const auto answers = execute_all(database, statements, options);
   if (!answers) {
     return answers.error();
   }
-  Numbers<N> numbers;
+  std::array<std::int64_t, N> numbers{};
   for (std::size_t i = 0; i < N; ++i) {
     const std::vector<Row>& rows = (*answers)[i].rows;
     const bool has_number = !rows.empty() && !rows.front().empty();
-    numbers.values[i] = has_number ? exact_integer(rows.front().front()).value_or(0) : 0;
-    numbers.took += (*answers)[i].meta.duration;
+    numbers[i] = has_number ? exact_integer(rows.front().front()).value_or(0) : 0;
   }
   return numbers;
 }
@@ -129,7 +122,7 @@ Result<Pages> pages_of(Database& database, const ExecuteOptions& options) {
   if (!numbers) {
     return numbers.error();
   }
-  const auto [mode, free, all, bytes_each] = numbers->values;
+  const auto [mode, free, all, bytes_each] = *numbers;
   return Pages{static_cast<AutoVacuum>(mode), free, all, bytes_each};
 }
 
@@ -150,7 +143,6 @@ bool is_put_off(const Status& failure) {
 struct Step {
   std::int64_t no_longer_free = 0;
   std::int64_t given_back = 0;
-  std::chrono::microseconds statements{0};
 };
 
 // In one transaction, so that no other writer's pages are counted.
@@ -163,8 +155,8 @@ Result<Step> give_back(Database& database, std::int64_t pages, const ExecuteOpti
   if (!numbers) {
     return numbers.error();
   }
-  const auto [free_before, all_before, none, free_after, all_after] = numbers->values;
-  return Step{free_before - free_after, all_before - all_after, numbers->took};
+  const auto [free_before, all_before, none, free_after, all_after] = *numbers;
+  return Step{free_before - free_after, all_before - all_after};
 }
 
 using Between = std::function<bool(std::chrono::microseconds)>;
@@ -183,8 +175,7 @@ Result<Reclaimed> give_all_back(Database& database, const Clock& clock, const Pa
       return is_put_off(step.error()) ? Result<Reclaimed>(reclaimed) : step.error();
     }
     const auto held =
-        held_for(step->statements,
-                 std::chrono::duration_cast<std::chrono::microseconds>(clock.steady_now() - begin));
+        std::chrono::duration_cast<std::chrono::microseconds>(clock.steady_now() - begin);
     size.on_done(asked, held);
     reclaimed.bytes += step->given_back * pages.bytes_each;
     left = step->no_longer_free > 0 ? left - step->no_longer_free : 0;

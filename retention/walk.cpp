@@ -3,7 +3,6 @@
 
 #include "d1/exact_integer.h"
 #include "d1/execute_all.h"
-#include "retention/held_for.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -179,9 +178,8 @@ void Walk::tell(const std::vector<StatementResult>& answers, Chunk& chunk) const
     in_database += answers[1 + 2 * i].meta.duration;
   }
   const bool is_remote = parts_.database.traits().dialect == Dialect::kD1;
-  chunk.held = is_remote && in_database.count() > 0
-                   ? in_database  // Not the network's.
-                   : held_for(in_database, parts_.database.last_took());
+  chunk.held = is_remote && in_database.count() > 0 ? in_database  // Not the network's.
+                                                    : parts_.database.last_took();
 }
 
 Status Walk::archive_rows(const Range& range, std::vector<std::int64_t>& counts) {
@@ -212,6 +210,7 @@ Status Walk::archive_rows(const Range& range, std::vector<std::int64_t>& counts)
     ++counts.at(std::min(rule, counts.size() - 1));
     row.pop_back();
   }
+  archived_ = static_cast<std::int64_t>(rows.size());
   return rows.empty() ? Status() : parts_.archive->add(rows);
 }
 
@@ -221,11 +220,21 @@ Status Walk::settle_archive(const Range& range) {
     // The chunk stays unsettled: the next run asks, of what is on disk.
     return is_ours ? lost_lease() : is_ours.error();
   }
-  const Result<bool> is_there = has_expired(range);
-  if (!is_there) {
-    return is_there.error();
+  const Condition where = parts_.form.in(range).and_also(expired_by_any());
+  const auto left =
+      execute({statement_of("SELECT count(*) FROM " + parts_.form.table() + " WHERE " + where.sql,
+                            where.values)},
+              true);
+  if (!left) {
+    return left.error();
   }
-  return *is_there ? parts_.archive->take_back() : parts_.archive->confirm();
+  const std::vector<Row>& rows = left->front().rows;
+  // All of them went, or none. Fewer than were archived are others, which came in meanwhile.
+  const auto count = rows.empty() ? std::nullopt : exact_integer(rows.front().front());
+  if (!count) {
+    return does_not_fit();
+  }
+  return *count >= archived_ ? parts_.archive->take_back() : parts_.archive->confirm();
 }
 
 Result<bool> Walk::has_more() { return has_expired(segment_.range); }

@@ -39,7 +39,7 @@ struct Chunk {
   std::map<std::string, std::int64_t> deleted_by = {};  ///< By the rule's name.
   std::map<std::string, std::int64_t> kept = {};        ///< As Report::kept.
   std::int64_t deleted = 0;
-  std::chrono::microseconds held{0};  ///< See held_for.
+  std::chrono::microseconds held{0};  ///< How long others had to wait for it.
 };
 
 class Walk {
@@ -102,6 +102,7 @@ class Walk {
   Parts parts_;
   Segment segment_;
   std::optional<std::int64_t> cap_;  // While a row is looked for that the table does not let go.
+  std::int64_t archived_ = 0;        // Rows of the chunk that was archived last.
   int losses_ = 0;                   // Answers lost in a row.
   int mismatches_ = 0;               // Chunks in a row that were not what had been archived.
   bool is_passing_ = false;          // The next chunk is a single row that has to stay.

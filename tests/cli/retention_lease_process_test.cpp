@@ -197,23 +197,5 @@ TEST_F(RetentionLease, HoldsNineOthersOffAndDeletesNothingOnceItWasOvertaken) {
   EXPECT_EQ(run_on_file().exit_code, 0) << "it has taken the lease from nobody";
 }
 
-// This is what takes ten seconds: the others' patience.
-TEST_F(RetentionLease, HoldsNineOthersOffWhileItStandsInATransaction) {
-  execute_sql(file(), "DELETE FROM logs WHERE seq BETWEEN 101 AND " + std::to_string(kExpired));
-  make_deleting_slow();
-  Subprocess holder(long_run("1000"));
-  ASSERT_TRUE(halt(holder, true)) << "it was too fast";
-  ASSERT_EQ(expired_rows(), 100);
-  EXPECT_THAT(codes_of_nine_others(), ElementsAre(6, 6, 6, 6, 6, 6, 6, 6, 6));
-  EXPECT_EQ(expired_rows(), 100);
-  EXPECT_TRUE(is_locked());
-  holder.send_signal(SIGCONT);
-  const ProcessResult result = holder.wait(kPatience, Subprocess::Stdin::kClose);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(json_number(result.out, "$.deleted"), 100);
-  EXPECT_EQ(query_number(file(), "SELECT count(*) FROM slow"), 100) << "each went once";
-  EXPECT_EQ(json_number(run_on_file().out, "$.deleted"), 0);
-}
-
 }  // namespace
 }  // namespace spillway::testing

@@ -354,7 +354,7 @@ class RunFaultOfOthers : public RunFault {
               " INSERT INTO logs SELECT " +
               key +
               ", 'INFO', 'text', CASE WHEN i % 4 > 0 THEN '2020-01-01 00:00:00' "
-              "ELSE datetime('now') END FROM n"}})
+              "ELSE datetime('now', '-1 hours') END FROM n"}})
             .is_ok());
   }
 };
