@@ -392,7 +392,8 @@ TEST_P(RunFaultOfOthers, GoesOnWhereABudgetStoppedIt) {
 
 TEST_P(RunFaultOfOthers, AreNotWalkedRowByRowWhenFewMoreMayGo) {
   make("id INTEGER PRIMARY KEY", "i");
-  ASSERT_TRUE(status_of({{"UPDATE logs SET created_at = datetime('now') WHERE id > 8"}}).is_ok());
+  ASSERT_TRUE(status_of({{"UPDATE logs SET created_at = datetime('now', '-1 hours') WHERE id > 8"}})
+                  .is_ok());
   const Report report = run_with({.policy = keep(30), .allow_delete = 7});
   EXPECT_EQ(report.verdict.end, End::kDone) << report.verdict.why;
   EXPECT_EQ(report.deleted, 6);
