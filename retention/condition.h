@@ -20,6 +20,15 @@ struct Condition {
     both.values.insert(both.values.end(), other.values.begin(), other.values.end());
     return both;
   }
+  /// One of both must hold. Nothing so far: the other.
+  [[nodiscard]] Condition or_also(const Condition& other) const {
+    if (sql.empty()) {
+      return other;
+    }
+    Condition either{"(" + sql + ") OR (" + other.sql + ")", values};
+    either.values.insert(either.values.end(), other.values.begin(), other.values.end());
+    return either;
+  }
 };
 
 /// A statement of one parameter row, none where there are no values.

@@ -45,9 +45,7 @@ Result<std::int64_t> count(Database& database, Statement statement, const Execut
 Condition any_of(const TableForm& form, const std::vector<Rule>& rules) {
   Condition any;
   for (const Rule& rule : rules) {
-    const Condition goes = form.aged(rule);
-    any.sql += (any.sql.empty() ? "(" : " OR (") + goes.sql + ")";
-    any.values.insert(any.values.end(), goes.values.begin(), goes.values.end());
+    any = any.or_also(form.aged(rule));
   }
   return any;
 }

@@ -249,11 +249,9 @@ Result<bool> Walk::has_expired(const Range& range) {
 }
 
 Condition Walk::expired_by_any() const {
-  Condition any{""};
+  Condition any;
   for (const Rule& rule : segment_.rules) {
-    const Condition goes = parts_.form.expired(rule);
-    any.sql += (any.sql.empty() ? "(" : " OR (") + goes.sql + ")";
-    any.values.insert(any.values.end(), goes.values.begin(), goes.values.end());
+    any = any.or_also(parts_.form.expired(rule));
   }
   return any;
 }
